@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything public in one include.
+#pragma once
+
+#include <horae/version.hpp>
+#include <horae/wheel.hpp>
+
+namespace horae {
+
+// The version of the library that is linked, "major.minor.patch"; compare it with
+// HORAE_VERSION_* of the headers to find a mismatch between the two.
+const char* version() noexcept;
+
+} // namespace horae
