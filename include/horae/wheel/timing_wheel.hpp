@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// timing_wheel: millions of timers in one data structure, for anybody's event loop.
+//
+// Single-threaded, without clock, thread or system call: you tell it the time, it calls you back. Choose it
+// when many timers are armed, most are cancelled or put off before they fire, and yet order and exactness
+// matter: no timer fires a nanosecond early, all fire in order of their deadlines, equal deadlines in the
+// order in which they were armed.
+//
+//   horae::timing_wheel<connection*> wheel({.start_ns = now_ns()});
+//   horae::timer_id idle = wheel.schedule(now_ns() + 30'000'000'000, connection);
+//   wheel.rearm(idle, now_ns() + 30'000'000'000);                  // at every request
+//   wheel.advance(now_ns(), [](horae::timer_id, std::int64_t, connection*& c) { c->close(); });
+//
+// How it works: eleven levels of 64 buckets (geometry.hpp) hold small entries in chunks (entry_list.hpp),
+// apart from the timers (timer_node.hpp). cancel() touches the timer alone and leaves its entry behind as
+// stale; rearm() to a later time too, and the entry moves when its old time comes. advance() opens bucket
+// after bucket in time order: a small one is sorted (due_queue.hpp) and fired, a large one cascades to finer
+// levels. Stale entries go when their bucket is opened, all at once when nothing else is in it, or by bounded
+// scrubbing.
+//
+// Cost: schedule, cancel, rearm, next_deadline are O(1); advance is proportional to what is due, not to the
+// time that passed. Memory: 24 bytes and the payload for each timer, and about 13 for its entry.
+//
+// From inside a callback every function may be called for any timer, except that a nested advance() does
+// nothing. There, what is armed fires in a later advance() at the earliest, and the timer being called back
+// counts as fired: rearm() arms it again under the same id with its payload kept.
+#pragma once
+
+#include <horae/wheel/timer_id.hpp>
+#include <horae/wheel/wheel_core.hpp>
+#include <horae/wheel/wheel_options.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace horae {
+
+template <class Payload, class Allocator = std::allocator<std::byte>, class Limits = detail::wheel_limits>
+class timing_wheel {
+    using core = detail::wheel_core<Payload, Allocator, Limits>;
+    using node = typename core::node;
+    static constexpr bool quiet_payload = std::is_nothrow_destructible_v<Payload>;
+
+public:
+    // Throws std::invalid_argument if options.resolution_ns is not positive.
+    explicit timing_wheel(wheel_options options = {}, const Allocator& allocator = {})
+        : options_(checked(options)),
+          core_(detail::key_of(options.start_ns), detail::resolution_level(options.resolution_ns),
+                allocator) {
+        reserve(options.reserve);
+    }
+    timing_wheel(const timing_wheel&) = delete;
+    timing_wheel& operator=(const timing_wheel&) = delete;
+
+    // Destroys the payloads that are left. They may cancel() timers of this wheel; schedule() gives them
+    // none.
+    ~timing_wheel() {
+        closing_ = true;
+        if constexpr (!std::is_trivially_destructible_v<Payload>) {
+            clear();
+        }
+    }
+
+    // Arms a timer. It fires in [deadline, deadline + slack], a deadline that has passed in the next
+    // advance(). INT64_MAX never fires. A negative slack counts as zero. Throws what the allocator or the
+    // payload's move throws, and then nothing has changed.
+    timer_id schedule(std::int64_t deadline_ns, Payload payload, std::int64_t slack_ns = 0) {
+        if (closing_) [[unlikely]] {
+            return {};
+        }
+        const unsigned slack_bits = detail::slack_bits_of(slack_ns);
+        const detail::wheel_key key = detail::due_key(deadline_ns, slack_bits);
+        core_.ensure_room(key);
+        if (core_.nodes_.available() == 0) [[unlikely]] {
+            core_.nodes_.ensure_available(1);
+        }
+        const std::uint32_t index = core_.nodes_.acquire();
+        node& timer = core_.nodes_[index];
+        if constexpr (std::is_nothrow_move_constructible_v<Payload>) {
+            ::new (static_cast<void*>(timer.storage)) Payload(std::move(payload));
+        } else {
+            try {
+                ::new (static_cast<void*>(timer.storage)) Payload(std::move(payload));
+            } catch (...) {
+                core_.nodes_.release(index);
+                throw;
+            }
+        }
+        timer.order = slack_bits;
+        peak_ = std::max(peak_, ++core_.live_);
+        core_.enqueue(timer, index, deadline_ns, key);
+        return detail::make_timer_id(index, timer.generation);
+    }
+
+    // True: the timer was armed and will never fire; its payload is destroyed. False: it has fired, was
+    // cancelled, or never was a timer.
+    bool cancel(timer_id id) noexcept(quiet_payload) {
+        node* timer = core_.find_armed(id);
+        if (!timer) {
+            return false;
+        }
+        const std::uint32_t index = detail::index_of(id);
+        --core_.live_;
+        ++cancelled_;
+        core_.abandon_entry(*timer);
+        collect_garbage();
+        if (index == core_.firing_) {
+            core_.firing_rearmed_ = false; // its callback still uses the payload, and it goes at the end
+        } else {
+            core_.destroy(*timer, index);
+        }
+        return true;
+    }
+
+    // Gives an armed timer a new deadline, with the slack it has. Counts as arming: it comes after others
+    // of the same deadline. False when the timer is not armed. Throws only if memory is short, and then
+    // nothing has changed.
+    bool rearm(timer_id id, std::int64_t deadline_ns) {
+        const std::uint32_t index = detail::index_of(id);
+        node* timer = core_.find_current(id);
+        if (!timer) {
+            return false;
+        }
+        const detail::wheel_key key = detail::due_key(deadline_ns, timer->slack_bits());
+        if (index == core_.firing_ && !core_.firing_rearmed_) {
+            core_.ensure_room(key);
+            core_.firing_rearmed_ = true;
+            ++core_.live_;
+            core_.enqueue(*timer, index, deadline_ns, key);
+        } else if (key > timer->key() && key > core_.horizon()) {
+            core_.buckets_.ensure_room(core_.entries_, key);
+            timer->deadline_ns = deadline_ns;
+            timer->order = core_.next_order(*timer) | node::deferred_bit;
+        } else {
+            core_.ensure_room(key);
+            core_.abandon_entry(*timer);
+            core_.enqueue(*timer, index, deadline_ns, key);
+            collect_garbage();
+        }
+        return true;
+    }
+
+    bool contains(timer_id id) const noexcept { return mutable_core().find_armed(id) != nullptr; }
+
+    // The payload of an armed timer, or of the one being called back; null for any other id.
+    Payload* find(timer_id id) noexcept {
+        node* timer = core_.find_current(id);
+        return timer ? &timer->payload() : nullptr;
+    }
+
+    // The deadline of an armed timer.
+    std::optional<std::int64_t> deadline(timer_id id) const noexcept {
+        const node* timer = mutable_core().find_armed(id);
+        return timer ? std::optional(timer->deadline_ns) : std::nullopt;
+    }
+
+    // Moves time forward to now_ns and calls callback(timer_id, deadline_ns, Payload&) for at most `budget`
+    // of the timers that are due, in order. Returns how many. What the budget leaves over stays due. A time
+    // before an earlier one counts as that one, INT64_MAX as the nanosecond before it. If the callback
+    // throws, its timer has fired, nothing else is lost, and the next advance() goes on from there.
+    template <class Callback>
+    std::size_t advance(std::int64_t now_ns, Callback&& callback,
+                        std::size_t budget = std::numeric_limits<std::size_t>::max()) {
+        if (core_.advancing_ || budget == 0) {
+            return 0;
+        }
+        const auto asked = std::min(detail::key_of(now_ns), detail::never_key - 1);
+        clock_backs_ += asked < core_.now_ ? 1u : 0u;
+        core_.now_ = std::max(core_.now_, asked);
+        const advance_scope scope(*this);
+        std::size_t fired = 0;
+        while (fired < budget && core_.prepare_next()) {
+            fired += core_.fire(core_.due_.pop(), callback) ? 1u : 0u;
+        }
+        return fired;
+    }
+
+    // When advance() is next worth calling: never later than the next timer is due, and earlier only if the
+    // timer that was next is gone. Empty when nothing will ever be due.
+    std::optional<std::int64_t> next_deadline() const noexcept {
+        core& wheel = mutable_core();
+        detail::wheel_key first = wheel.due_.first_key();
+        if (!wheel.run_.empty()) {
+            first = std::min(first, wheel.run_key_);
+        }
+        if (!wheel.buckets_.empty()) {
+            first = std::min(first, wheel.buckets_[wheel.buckets_.first()].least);
+        }
+        return first == detail::never_key ? std::nullopt : std::optional(detail::time_of(first));
+    }
+
+    std::size_t size() const noexcept { return core_.live_; }
+    bool empty() const noexcept { return core_.live_ == 0; }
+    // The latest time that advance() was told.
+    std::int64_t now_ns() const noexcept { return detail::time_of(core_.now_); }
+    // The resolution in force.
+    std::int64_t resolution_ns() const noexcept {
+        return std::int64_t{1} << (detail::resolution_level(options_.resolution_ns) * detail::digit_bits);
+    }
+
+    // Allocates for `timers` timers in all; this much is kept from then on.
+    void reserve(std::size_t timers) {
+        if (timers > core_.nodes_.used()) {
+            core_.nodes_.ensure_available(timers - core_.nodes_.used());
+            // Levels for deadlines of up to 73 minutes ahead; a later one makes room when it comes.
+            core_.buckets_.ensure_room(timers, core_.buckets_.position() ^ detail::offset_mask(7));
+        }
+        reserved_ = std::max(reserved_, timers);
+    }
+
+    // Cancels every timer.
+    void clear() noexcept(quiet_payload) {
+        drain([this](timer_id, std::int64_t, std::int64_t, Payload&) { ++cancelled_; });
+    }
+
+    // Takes every armed timer out, in no particular order: take(timer_id, deadline_ns, slack_ns, Payload&),
+    // where the payload may be moved from; it is destroyed afterwards. The slack given is the one in force.
+    template <class Take>
+    void drain(Take&& take) {
+        std::uint32_t index = 0;
+        std::uint32_t tag = 0;
+        while (core_.live_ > 0 && core_.pop_any_entry(index, tag)) {
+            node* timer = core_.current_node(index, tag);
+            if (!timer) {
+                continue;
+            }
+            --core_.live_;
+            const timer_id id = detail::make_timer_id(index, timer->generation);
+            const auto slack_ns = static_cast<std::int64_t>((std::uint64_t{1} << timer->slack_bits()) - 1);
+            if (index == core_.firing_) {
+                core_.firing_rearmed_ = false;
+                take(id, timer->deadline_ns, slack_ns, timer->payload());
+                continue;
+            }
+            const typename core::node_release release(core_, *timer, index);
+            const payload_end end{timer->payload()};
+            take(id, timer->deadline_ns, slack_ns, timer->payload());
+        }
+        if (core_.live_ == 0) {
+            core_.drop_all_entries();
+        }
+    }
+
+    wheel_stats stats() const noexcept {
+        return {.pending = core_.live_,
+                .fired = core_.fired_,
+                .cancelled = cancelled_,
+                .stale = core_.entries_ - core_.live_,
+                .scrubbed = core_.scrubbed_,
+                .cascaded = core_.cascaded_,
+                .clock_backs = clock_backs_,
+                .retired = core_.retired_,
+                .bytes = sizeof(*this) + core_.nodes_.bytes() + core_.buckets_.bytes() + core_.due_.bytes(),
+                .resolution_ns = resolution_ns()};
+    }
+
+private:
+    struct payload_end {
+        Payload& payload;
+        ~payload_end() noexcept(quiet_payload) { std::destroy_at(&payload); }
+    };
+
+    // While it lives, what is armed waits for the next advance(). Its end does the wheel's housekeeping.
+    struct advance_scope {
+        explicit advance_scope(timing_wheel& w) noexcept : wheel(w) { wheel.core_.advancing_ = true; }
+        advance_scope(const advance_scope&) = delete;
+        advance_scope& operator=(const advance_scope&) = delete;
+        ~advance_scope() {
+            wheel.core_.due_.admit_late();
+            wheel.core_.advancing_ = false;
+            wheel.keep_house();
+        }
+        timing_wheel& wheel;
+    };
+
+    static wheel_options checked(wheel_options options) {
+        if (options.resolution_ns <= 0) {
+            throw std::invalid_argument("timing_wheel: resolution_ns is " +
+                                        std::to_string(options.resolution_ns) + "; it must be at least 1");
+        }
+        if (!(options.garbage_per_live >= 0)) {
+            throw std::invalid_argument("timing_wheel: garbage_per_live is " +
+                                        std::to_string(options.garbage_per_live) +
+                                        "; it must not be negative");
+        }
+        return options;
+    }
+
+    core& mutable_core() const noexcept { return const_cast<core&>(core_); }
+
+    std::size_t stale() const noexcept { return core_.entries_ - core_.live_; }
+    std::size_t stale_limit() const noexcept {
+        return options_.garbage_floor +
+               static_cast<std::size_t>(options_.garbage_per_live * static_cast<double>(core_.live_));
+    }
+
+    // After an entry went stale: everything when no timer is left, otherwise a step when there is too much.
+    void collect_garbage() noexcept {
+        const std::size_t garbage = stale();
+        if (garbage > options_.garbage_floor && garbage > stale_limit()) [[unlikely]] {
+            core_.scrub(2 * detail::entry_chunk::capacity);
+        } else if (core_.live_ == 0 && garbage > 0 && !core_.advancing_) {
+            core_.drop_all_entries();
+        }
+    }
+
+    // After an advance(): bounded steps of scrubbing, and of giving memory back that is no longer needed.
+    void keep_house() noexcept {
+        if (stale() > stale_limit() / 2) {
+            core_.scrub(options_.scrub_budget);
+        }
+        peak_ = std::max(core_.live_, peak_ - (peak_ + 1023) / 1024);
+        const std::size_t keep = std::max(reserved_, peak_ + peak_ / 4);
+        if (core_.nodes_.capacity() > keep + 2048) {
+            core_.nodes_.give_back_one();
+        }
+        core_.buckets_.give_back(std::max(keep, core_.entries_) + 1024, 64);
+    }
+
+    wheel_options options_;
+    core core_;
+    std::uint64_t cancelled_ = 0;
+    std::uint64_t clock_backs_ = 0;
+    std::size_t reserved_ = 0;
+    std::size_t peak_ = 0; // of size(), forgotten slowly: what to keep memory for
+    bool closing_ = false;
+};
+
+namespace pmr {
+
+template <class Payload>
+using timing_wheel = horae::timing_wheel<Payload, std::pmr::polymorphic_allocator<std::byte>>;
+
+} // namespace pmr
+} // namespace horae

@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The machinery behind timing_wheel: where entries stand, and how they move.
+//
+//   timer state   free --enqueue--> armed --fire--> firing --(callback ends)--> free
+//                                   armed --cancel--> free        firing --enqueue (rearm)--> armed
+//   its entry     in a bucket  (key after the position and after now), or
+//                 in the run   (key = run_key_: more than 64 timers of one instant, in arming order), or
+//                 in due_      (ready, heap or late)
+//
+// Invariants, between any two public calls and whenever a callback runs:
+//   W1  an armed timer has exactly one entry with its tag; every other entry is stale: entries_ - live_ of
+//   them W2  bucket entries have keys > position; ready and run entries have keys <= position W3  position
+//   moves on only when ready and run are empty, so what is taken from them is next in order W4  a deferred
+//   timer's key is greater than its entry's, and was > horizon() when it was re-armed
+#pragma once
+
+#include <horae/base/prefetch.hpp>
+#include <horae/wheel/bucket_array.hpp>
+#include <horae/wheel/due_queue.hpp>
+#include <horae/wheel/entry_list.hpp>
+#include <horae/wheel/geometry.hpp>
+#include <horae/wheel/segmented_pool.hpp>
+#include <horae/wheel/timer_id.hpp>
+#include <horae/wheel/timer_node.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace horae::detail {
+
+template <class Payload, class Allocator, class Limits>
+class wheel_core {
+public:
+    using node = timer_node<Payload>;
+
+    static constexpr std::uint32_t no_timer = 0xffff'ffff;
+
+    wheel_core(wheel_key start, unsigned sort_level, const Allocator& allocator)
+        : nodes_(allocator, std::min(Limits::max_generation, Limits::max_tag) / 2),
+          buckets_(start, allocator),
+          due_(allocator),
+          now_(start),
+          sort_level_(sort_level) {}
+
+    // Times up to here are handled in due_ at once: they have passed, or are being worked on.
+    wheel_key horizon() const noexcept { return std::max(buckets_.position(), now_); }
+
+    // Makes room for one more entry at `key`. May throw; changes nothing else.
+    void ensure_room(wheel_key key) {
+        if (key <= horizon()) {
+            due_.ensure_heap_room();
+        } else {
+            buckets_.ensure_room(entries_ + 1, key);
+        }
+    }
+
+    // The timer if `id` names its current use, armed or firing.
+    node* find_current(timer_id id) noexcept {
+        node* timer = nodes_.find(index_of(id));
+        return timer && timer->generation == generation_of(id) ? timer : nullptr;
+    }
+
+    node* find_armed(timer_id id) noexcept {
+        node* timer = find_current(id);
+        return index_of(id) == firing_ && !firing_rearmed_ ? nullptr : timer;
+    }
+
+    // Arms the timer with a new entry. Precondition: room was ensured, and no entry has its tag.
+    void enqueue(node& timer, std::uint32_t index, std::int64_t deadline_ns, wheel_key key) noexcept {
+        if (timer.tag == Limits::max_tag) [[unlikely]] {
+            purge_entries_of(index);
+            timer.tag = 0;
+        }
+        timer.deadline_ns = deadline_ns;
+        timer.order = next_order(timer);
+        ++entries_;
+        if (key <= horizon()) {
+            due_.push({key, timer.order, index, timer.tag}, advancing_);
+        } else {
+            buckets_.append(key, index, timer.tag);
+        }
+    }
+
+    std::uint64_t next_order(const node& timer) noexcept {
+        return armings_++ << node::arming_shift | (timer.order & node::slack_mask);
+    }
+
+    // Makes the timer's entry stale. A bucket in which nothing else is left goes with it.
+    void abandon_entry(node& timer) noexcept {
+        ++timer.tag;
+        const wheel_key key = timer.key();
+        if (timer.deferred() || key <= horizon()) {
+            return; // the entry stands at a time that is not known any more, or is about to be reached
+        }
+        const unsigned number = buckets_.bucket_of(key);
+        wheel_bucket& bucket = buckets_[number];
+        if (++bucket.stale == bucket.entries.size()) {
+            entries_ -= bucket.stale;
+            take_bucket(number).entries.clear(buckets_.chunks());
+        }
+    }
+
+    // Removes every entry of one timer, all of them stale, so that its tags can start anew.
+    void purge_entries_of(std::uint32_t index) noexcept {
+        const auto purge = [&](entry_list& list) {
+            entry_list kept;
+            list.drain(buckets_.chunks(), [&](std::span<wheel_entry> entries) {
+                for (const wheel_entry& entry : entries) {
+                    if (entry.index == index) {
+                        --entries_;
+                    } else {
+                        kept.append(entry, buckets_.chunks());
+                    }
+                }
+            });
+            list.append(kept);
+        };
+        for (unsigned n = buckets_.occupied_from(0); n < bucket_count; n = buckets_.occupied_from(n + 1)) {
+            purge(buckets_[n].entries);
+            buckets_[n].stale = 0;
+            buckets_.forget_if_empty(n);
+        }
+        purge(run_);
+        entries_ -= due_.drop_timer(index);
+        scrub_done_ = nullptr;
+    }
+
+    // Ends this use of the place, destroys the payload and frees the place, whatever the destructor does.
+    void destroy(node& timer, std::uint32_t index) noexcept(std::is_nothrow_destructible_v<Payload>) {
+        const node_release release(*this, timer, index);
+        std::destroy_at(&timer.payload());
+    }
+
+    // The timer that the entry stands for, or null if the entry is stale.
+    node* current_node(std::uint32_t index, std::uint32_t tag) noexcept {
+        node* timer = nodes_.find_issued(index);
+        return timer && timer->tag == tag ? timer : nullptr;
+    }
+
+    // True when due_.first() is to be fired next; opens buckets until that is so or nothing is due.
+    bool prepare_next() noexcept {
+        for (;;) {
+            if (due_.ready_empty() && !run_.empty()) {
+                refill_from_run();
+                continue;
+            }
+            const due_entry* first = due_.first();
+            if (first && first->key <= buckets_.position()) {
+                return first->key <= now_;
+            }
+            if (open_next_bucket()) {
+                continue;
+            }
+            if (buckets_.position() >= now_) {
+                return false;
+            }
+            buckets_.set_position(now_);
+        }
+    }
+
+    // Calls back for a popped entry. False if it was stale or its timer is due later now.
+    template <class Callback>
+    bool fire(const due_entry& entry, Callback& callback) {
+        node* timer = current_node(entry.index, entry.tag);
+        if (!timer) {
+            --entries_;
+            return false;
+        }
+        if (timer->order != entry.order) {
+            move_deferred(*timer, entry.index);
+            return false;
+        }
+        --entries_;
+        --live_;
+        ++fired_;
+        firing_ = entry.index;
+        firing_rearmed_ = false;
+        try {
+            callback(make_timer_id(entry.index, timer->generation), timer->deadline_ns, timer->payload());
+        } catch (...) {
+            end_firing(*timer, entry.index);
+            throw;
+        }
+        end_firing(*timer, entry.index);
+        return true;
+    }
+
+    // Takes any entry; false if there is none.
+    bool pop_any_entry(std::uint32_t& index, std::uint32_t& tag) noexcept {
+        if (due_entry entry; due_.pop_any(entry)) {
+            index = entry.index;
+            tag = entry.tag;
+        } else if (entry_list* list = any_list()) {
+            scrub_done_ = nullptr;
+            const wheel_entry taken = list->pop_any(buckets_.chunks());
+            index = taken.index;
+            tag = taken.tag;
+        } else {
+            return false;
+        }
+        --entries_;
+        return true;
+    }
+
+    // A step of garbage collection: looks at about `budget` entries, in turn, preferring buckets that are
+    // known to be a quarter stale. Returns how many it looked at.
+    std::size_t scrub(std::size_t budget) noexcept {
+        std::size_t examined = 0;
+        for (unsigned visits = 0; visits < 64 && examined < budget && entries_ > live_; ++visits) {
+            if (scrub_at_ == bucket_count + 1) {
+                if (!advancing_) {
+                    examined += due_.scrub(budget - examined, [this](const due_entry& entry) {
+                        const bool stale = !current_node(entry.index, entry.tag);
+                        entries_ -= stale ? 1 : 0;
+                        return stale;
+                    });
+                }
+                scrub_all_ = !std::exchange(scrub_found_, false);
+                scrub_at_ = 0;
+            } else {
+                examined += scrub_list();
+            }
+        }
+        scrubbed_ += examined;
+        return examined;
+    }
+
+    void drop_all_entries() noexcept {
+        for (unsigned n = buckets_.occupied_from(0); n < bucket_count; n = buckets_.occupied_from(n + 1)) {
+            buckets_.take(n).entries.clear(buckets_.chunks());
+        }
+        run_.clear(buckets_.chunks());
+        due_.drop_all();
+        scrub_done_ = nullptr;
+        entries_ = 0;
+    }
+
+    segmented_pool<node, 10, Allocator> nodes_;
+    bucket_array<Allocator> buckets_;
+    due_queue<Allocator> due_;
+    entry_list run_;
+    wheel_key run_key_ = 0;
+    wheel_key now_; // the latest time told
+
+    std::size_t live_ = 0;      // armed timers
+    std::size_t entries_ = 0;   // entries, stale ones included
+    std::uint64_t armings_ = 1; // zero is no timer's
+    std::uint64_t fired_ = 0;
+    std::uint64_t cascaded_ = 0;
+    std::uint64_t scrubbed_ = 0;
+    std::size_t retired_ = 0;
+    std::uint32_t firing_ = no_timer;
+    bool firing_rearmed_ = false;
+    bool advancing_ = false;
+
+    // Ends a use of a place: its id goes stale at once, the place is free when this object dies.
+    class node_release {
+    public:
+        node_release(wheel_core& core, node& timer, std::uint32_t index) noexcept
+            : core_(core), timer_(timer), index_(index) {
+            ++timer.generation;
+        }
+        node_release(const node_release&) = delete;
+        node_release& operator=(const node_release&) = delete;
+        ~node_release() {
+            if (timer_.generation == Limits::max_generation || timer_.tag == Limits::max_tag) [[unlikely]] {
+                ++core_.retired_;
+            } else {
+                core_.nodes_.release(index_);
+            }
+        }
+
+    private:
+        wheel_core& core_;
+        node& timer_;
+        std::uint32_t index_;
+    };
+
+private:
+    void end_firing(node& timer, std::uint32_t index) noexcept(std::is_nothrow_destructible_v<Payload>) {
+        firing_ = no_timer;
+        if (!firing_rearmed_) {
+            destroy(timer, index);
+        }
+    }
+
+    // The entry of a timer that was put off is taken to where the timer is due now.
+    void move_deferred(node& timer, std::uint32_t index) noexcept {
+        timer.order &= ~node::deferred_bit;
+        const wheel_key key = timer.key();
+        if (key <= buckets_.position()) {
+            due_.push({key, timer.order, index, timer.tag}, false); // came from the heap: there is room
+        } else {
+            buckets_.append(key, index, timer.tag);
+        }
+    }
+
+    wheel_bucket take_bucket(unsigned number) noexcept {
+        if (number == scrub_at_) {
+            scrub_done_ = nullptr;
+        }
+        return buckets_.take(number);
+    }
+
+    // Opens the earliest bucket if it starts by now: sorts it, begins a run, or cascades it.
+    bool open_next_bucket() noexcept {
+        if (buckets_.empty()) {
+            return false;
+        }
+        const unsigned number = buckets_.first();
+        const unsigned level = number / slot_count;
+        const wheel_key start = buckets_.start_of(number);
+        if (start > now_) {
+            return false;
+        }
+        wheel_bucket bucket = take_bucket(number);
+        const wheel_key last = start | offset_mask(level);
+        if (bucket.entries.size() <= due_queue<Allocator>::ready_capacity &&
+            (last <= now_ || level <= sort_level_)) {
+            buckets_.set_position(last);
+            sort_into_ready(bucket.entries, last);
+        } else if (level == 0) {
+            buckets_.set_position(start);
+            begin_run(bucket.entries, start);
+        } else {
+            buckets_.set_position(start);
+            cascade(bucket, level, start);
+        }
+        return true;
+    }
+
+    void prefetch_timers(std::span<const wheel_entry> entries) const noexcept {
+        for (const wheel_entry& entry : entries) {
+            prefetch(nodes_.address_hint(entry.index));
+        }
+    }
+
+    void sort_into_ready(entry_list& list, wheel_key last) noexcept {
+        std::array<wheel_entry, due_queue<Allocator>::ready_capacity> taken;
+        std::size_t count = 0;
+        list.drain(buckets_.chunks(), [&](std::span<wheel_entry> entries) {
+            prefetch_timers(entries);
+            std::copy(entries.begin(), entries.end(), taken.begin() + static_cast<std::ptrdiff_t>(count));
+            count += entries.size();
+        });
+        due_.clear_ready();
+        for (const wheel_entry& entry : std::span(taken.data(), count)) {
+            node* timer = current_node(entry.index, entry.tag);
+            if (!timer) {
+                --entries_;
+                continue;
+            }
+            timer->order &= ~node::deferred_bit;
+            const wheel_key key = timer->key();
+            if (key <= last) {
+                due_.add_ready({key, timer->order, entry.index, entry.tag});
+            } else {
+                buckets_.append(key, entry.index, entry.tag);
+            }
+        }
+        due_.sort_ready();
+    }
+
+    // More timers than `ready` holds, all due at the same nanosecond: only their arming order is left to
+    // settle.
+    void begin_run(entry_list& list, wheel_key key) noexcept {
+        run_key_ = key;
+        std::uint64_t previous = 0;
+        std::uint64_t differing = 0;
+        bool sorted = true;
+        list.drain(buckets_.chunks(), [&](std::span<wheel_entry> entries) {
+            prefetch_timers(entries);
+            for (const wheel_entry& entry : entries) {
+                node* timer = current_node(entry.index, entry.tag);
+                if (!timer) {
+                    --entries_;
+                } else if (timer->deferred()) {
+                    move_deferred(*timer, entry.index);
+                } else {
+                    sorted = sorted && previous <= timer->order;
+                    differing |= previous == 0 ? 0 : previous ^ timer->order;
+                    previous = timer->order;
+                    run_.append(entry, buckets_.chunks());
+                }
+            }
+        });
+        if (!sorted) {
+            sort_run(differing);
+        }
+    }
+
+    // Radix sort by the bits of the order word that differ, so that no memory is needed but a few chunks.
+    void sort_run(std::uint64_t differing) noexcept {
+        constexpr unsigned radix_bits = 4;
+        for (unsigned shift = node::arming_shift; shift < 64 && differing >> shift != 0;
+             shift += radix_bits) {
+            std::array<entry_list, 1u << radix_bits> lists;
+            run_.drain(buckets_.chunks(), [&](std::span<wheel_entry> entries) {
+                prefetch_timers(entries);
+                for (const wheel_entry& entry : entries) {
+                    const std::uint64_t digit = nodes_[entry.index].order >> shift;
+                    lists[digit % lists.size()].append(entry, buckets_.chunks());
+                }
+            });
+            for (entry_list& list : lists) {
+                run_.append(list);
+            }
+        }
+    }
+
+    void refill_from_run() noexcept {
+        if (scrub_at_ == bucket_count) {
+            scrub_done_ = nullptr;
+        }
+        due_.clear_ready();
+        run_.drain_first_chunk(buckets_.chunks(), [&](std::span<wheel_entry> entries) {
+            prefetch_timers(entries);
+            for (const wheel_entry& entry : entries) {
+                node* timer = current_node(entry.index, entry.tag);
+                if (!timer) {
+                    --entries_;
+                } else if (timer->deferred()) {
+                    move_deferred(*timer, entry.index);
+                } else {
+                    due_.add_ready({run_key_, timer->order, entry.index, entry.tag});
+                }
+            }
+        });
+    }
+
+    // Spreads a bucket over finer levels. Timers are looked at only if that pays, or if the entry does not
+    // hold enough of the key; otherwise the entries stream by.
+    void cascade(wheel_bucket& bucket, unsigned level, wheel_key start) noexcept {
+        constexpr unsigned widest_entry_level = 32 / digit_bits;
+        const bool look = level > widest_entry_level || bucket.stale * 8 > bucket.entries.size();
+        const wheel_key mask = offset_mask(level);
+        cascaded_ += bucket.entries.size();
+        bucket.entries.drain(buckets_.chunks(), [&](std::span<wheel_entry> entries) {
+            if (!look) {
+                for (const wheel_entry& entry : entries) {
+                    buckets_.append(start | (entry.key_low & mask), entry.index, entry.tag);
+                }
+                return;
+            }
+            prefetch_timers(entries);
+            for (const wheel_entry& entry : entries) {
+                if (node* timer = current_node(entry.index, entry.tag)) {
+                    timer->order &= ~node::deferred_bit;
+                    buckets_.append(timer->key(), entry.index, entry.tag);
+                } else {
+                    --entries_;
+                }
+            }
+        });
+    }
+
+    entry_list* any_list() noexcept {
+        if (!run_.empty()) {
+            return &run_;
+        }
+        for (unsigned n = buckets_.occupied_from(0); n < bucket_count; n = buckets_.occupied_from(n)) {
+            if (!buckets_[n].entries.empty()) {
+                return &buckets_[n].entries;
+            }
+            buckets_.forget_if_empty(n);
+        }
+        return nullptr;
+    }
+
+    // One chunk of the list whose turn it is; moves on to the next list at its end.
+    std::size_t scrub_list() noexcept {
+        if (scrub_at_ < bucket_count && scrub_done_ == nullptr) {
+            scrub_at_ = buckets_.occupied_from(scrub_at_);
+        }
+        const bool in_bucket = scrub_at_ < bucket_count;
+        entry_list& list = in_bucket ? buckets_[scrub_at_].entries : run_;
+        const bool worth_it = !in_bucket || scrub_all_ || buckets_[scrub_at_].stale * 4 >= list.size();
+        if (list.empty() || (!worth_it && scrub_done_ == nullptr)) {
+            ++scrub_at_;
+            return 0;
+        }
+        scrub_found_ = true;
+        std::uint32_t dropped = 0;
+        const std::uint32_t examined =
+            list.compact_step(buckets_.chunks(), scrub_done_, [&](std::span<wheel_entry> entries) {
+                prefetch_timers(entries);
+                const auto end =
+                    std::remove_if(entries.begin(), entries.end(), [this](const wheel_entry& entry) {
+                        return !current_node(entry.index, entry.tag);
+                    });
+                dropped = static_cast<std::uint32_t>(entries.end() - end);
+                return static_cast<std::uint32_t>(end - entries.begin());
+            });
+        entries_ -= dropped;
+        const unsigned at = scrub_at_;
+        scrub_at_ += scrub_done_ == nullptr ? 1 : 0;
+        if (in_bucket) {
+            buckets_[at].stale -= std::min(buckets_[at].stale, dropped);
+            buckets_.forget_if_empty(at);
+        }
+        return examined;
+    }
+
+    unsigned sort_level_;
+    unsigned scrub_at_ = 0;             // bucket number; then the run; then the heap
+    entry_chunk* scrub_done_ = nullptr; // in that list, compacted up to here
+    bool scrub_found_ = false;          // a list was worth scrubbing in this round
+    bool scrub_all_ = false;            // none was: look at all of them
+};
+
+} // namespace horae::detail
