@@ -61,8 +61,9 @@ public:
         if (late) {
             late_min_ = std::min(late_min_, entry.key);
         } else {
+            std::swap(heap_[heaped_], heap_.back()); // a late one makes way
             ++heaped_;
-            std::push_heap(heap_.begin(), heap_.end(), later);
+            std::push_heap(heap_.begin(), heap_.begin() + static_cast<std::ptrdiff_t>(heaped_), later);
         }
     }
 
