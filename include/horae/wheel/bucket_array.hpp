@@ -44,37 +44,43 @@ public:
     wheel_bucket& operator[](unsigned number) noexcept { return buckets_[number]; }
     std::size_t bytes() const noexcept { return pool_.bytes(); }
 
-    // Makes sure that `entries` entries, one of them for `key`, can be held from now on however they move.
-    void ensure_room(std::size_t entries, wheel_key key) {
-        const unsigned levels = level_of(key, position_) + 1;
-        if (entries > entry_capacity_ || levels > levels_in_use_) [[unlikely]] {
-            grow(entries, std::max(levels, levels_in_use_));
+    unsigned level(wheel_key key) const noexcept { return level_of(key, position_); }
+
+    // Makes sure that `entries` entries, on levels up to this one, can be held from now on however they move.
+    void ensure_room(std::size_t entries, unsigned level) {
+        if (entries > entry_capacity_ || level >= levels_in_use_) [[unlikely]] {
+            grow(entries, std::max(level + 1, levels_in_use_));
         }
     }
 
     // Precondition: room was ensured; key is after the position, or at it while a bucket that starts there is
     // being cascaded.
     void append(wheel_key key, std::uint32_t index, std::uint32_t tag) noexcept {
-        const unsigned level = level_of(key, position_);
+        append(key, level(key), index, tag);
+    }
+    void append(wheel_key key, unsigned level, std::uint32_t index, std::uint32_t tag) noexcept {
         const unsigned slot = slot_of(key, level);
         wheel_bucket& bucket = buckets_[level * slot_count + slot];
-        bucket.entries.append({static_cast<std::uint32_t>(key), index, tag}, pool_);
+        if (bucket.entries.needs_chunk()) [[unlikely]] { // as an empty bucket does
+            bucket.entries.extend(pool_.acquire());
+            slots_[level] |= std::uint64_t{1} << slot;
+            levels_ |= 1u << level;
+        }
+        bucket.entries.append_to_chunk({static_cast<std::uint32_t>(key), index, tag});
         bucket.least = std::min(bucket.least, key);
-        slots_[level] |= std::uint64_t{1} << slot;
-        levels_ |= 1u << level;
     }
 
     unsigned bucket_of(wheel_key key) const noexcept {
-        const unsigned level = level_of(key, position_);
-        return level * slot_count + slot_of(key, level);
+        const unsigned its_level = level(key);
+        return its_level * slot_count + slot_of(key, its_level);
     }
 
     bool empty() const noexcept { return levels_ == 0; }
 
     // The number of the earliest occupied bucket. Precondition: not empty.
     unsigned first() const noexcept {
-        const auto level = static_cast<unsigned>(std::countr_zero(levels_));
-        return level * slot_count + static_cast<unsigned>(std::countr_zero(slots_[level]));
+        const auto lowest = static_cast<unsigned>(std::countr_zero(levels_));
+        return lowest * slot_count + static_cast<unsigned>(std::countr_zero(slots_[lowest]));
     }
 
     // The first occupied bucket from `number` on, or bucket_count.
@@ -138,10 +144,10 @@ private:
     }
 
     void mark_empty(unsigned number) noexcept {
-        const unsigned level = number / slot_count;
-        slots_[level] &= ~(std::uint64_t{1} << (number % slot_count));
-        if (slots_[level] == 0) {
-            levels_ &= ~(1u << level);
+        std::uint64_t& slots = slots_[number / slot_count];
+        slots &= ~(std::uint64_t{1} << (number % slot_count));
+        if (slots == 0) {
+            levels_ &= ~(1u << (number / slot_count));
         }
     }
 

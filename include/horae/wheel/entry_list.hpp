@@ -105,9 +105,27 @@ public:
 
     template <class Pool>
     void append(wheel_entry entry, Pool& pool) noexcept {
-        if (last_used_ == entry_chunk::capacity) {
+        if (needs_chunk()) {
             extend(pool.acquire());
         }
+        append_to_chunk(entry);
+    }
+
+    // append() in two halves, for those who have something to do when a chunk is full, or the first one
+    // missing.
+    bool needs_chunk() const noexcept { return last_used_ == entry_chunk::capacity; }
+    void extend(entry_chunk* chunk) noexcept {
+        if (last_) {
+            last_->used = last_used_;
+            chunk->next = last_->next;
+            last_->next = chunk;
+        } else {
+            chunk->next = chunk;
+        }
+        last_ = chunk;
+        last_used_ = 0;
+    }
+    void append_to_chunk(wheel_entry entry) noexcept {
         last_->entries[last_used_++] = entry;
         ++count_;
     }
@@ -218,18 +236,6 @@ public:
     }
 
 private:
-    void extend(entry_chunk* chunk) noexcept {
-        if (last_) {
-            last_->used = last_used_;
-            chunk->next = last_->next;
-            last_->next = chunk;
-        } else {
-            chunk->next = chunk;
-        }
-        last_ = chunk;
-        last_used_ = 0;
-    }
-
     // `before` is the chunk before `chunk`, or null when `chunk` is the first.
     template <class Pool>
     void unlink(Pool& pool, entry_chunk* before, entry_chunk* chunk) noexcept {

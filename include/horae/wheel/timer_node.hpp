@@ -17,7 +17,8 @@ struct wheel_limits {
 
 // A timer: 24 bytes and its payload, at one address for its whole life.
 //
-//   generation   counts the uses of this place; with the index it is the timer_id
+//   generation   odd while the place is in use, even while it is free; counts up with every change. Ids carry
+//                odd ones only, so no number that anybody makes up can name a free place
 //   tag          equals that of the one entry that stands for this timer; moved on when the timer leaves its
 //                entry behind (cancelled, or re-armed to an earlier time), which makes that entry stale
 //   order        | arming:57 | deferred:1 | slack:6 |  arming is unique and grows, so comparing order words
@@ -46,9 +47,9 @@ struct timer_node {
     void set_next_free(std::uint32_t offset) noexcept { deadline_ns = offset; }
     void begin(std::uint32_t wear) noexcept {
         tag = wear;
-        generation = std::max(wear, 1u);
+        generation = wear;
     }
-    std::uint32_t wear() const noexcept { return std::max(tag, generation) + 1; }
+    std::uint32_t wear() const noexcept { return (std::max(tag, generation) + 2) & ~1u; }
 };
 
 } // namespace horae::detail

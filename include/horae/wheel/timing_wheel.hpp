@@ -55,6 +55,7 @@ public:
     // Throws std::invalid_argument if options.resolution_ns is not positive.
     explicit timing_wheel(wheel_options options = {}, const Allocator& allocator = {})
         : options_(checked(options)),
+          garbage_per_256_live_(static_cast<std::size_t>(options.garbage_per_live * 256)),
           core_(detail::key_of(options.start_ns), detail::resolution_level(options.resolution_ns),
                 allocator) {
         reserve(options.reserve);
@@ -79,8 +80,7 @@ public:
             return {};
         }
         const unsigned slack_bits = detail::slack_bits_of(slack_ns);
-        const detail::wheel_key key = detail::due_key(deadline_ns, slack_bits);
-        core_.ensure_room(key);
+        const auto place = core_.make_room(detail::due_key(deadline_ns, slack_bits));
         if (core_.nodes_.available() == 0) [[unlikely]] {
             core_.nodes_.ensure_available(1);
         }
@@ -96,9 +96,9 @@ public:
                 throw;
             }
         }
-        timer.order = slack_bits;
-        peak_ = std::max(peak_, ++core_.live_);
-        core_.enqueue(timer, index, deadline_ns, key);
+        ++timer.generation;
+        ++core_.live_;
+        core_.enqueue(timer, index, deadline_ns, slack_bits, place);
         return detail::make_timer_id(index, timer.generation);
     }
 
@@ -133,18 +133,17 @@ public:
         }
         const detail::wheel_key key = detail::due_key(deadline_ns, timer->slack_bits());
         if (index == core_.firing_ && !core_.firing_rearmed_) {
-            core_.ensure_room(key);
+            const auto place = core_.make_room(key);
             core_.firing_rearmed_ = true;
             ++core_.live_;
-            core_.enqueue(*timer, index, deadline_ns, key);
+            core_.enqueue_again(*timer, index, deadline_ns, place);
         } else if (key > timer->key() && key > core_.horizon()) {
-            core_.buckets_.ensure_room(core_.entries_, key);
-            timer->deadline_ns = deadline_ns;
-            timer->order = core_.next_order(*timer) | node::deferred_bit;
+            core_.buckets_.ensure_room(core_.entries_, core_.buckets_.level(key));
+            core_.defer(*timer, deadline_ns);
         } else {
-            core_.ensure_room(key);
+            const auto place = core_.make_room(key);
             core_.abandon_entry(*timer);
-            core_.enqueue(*timer, index, deadline_ns, key);
+            core_.enqueue_again(*timer, index, deadline_ns, place);
             collect_garbage();
         }
         return true;
@@ -175,8 +174,11 @@ public:
             return 0;
         }
         const auto asked = std::min(detail::key_of(now_ns), detail::never_key - 1);
-        clock_backs_ += asked < core_.now_ ? 1u : 0u;
-        core_.now_ = std::max(core_.now_, asked);
+        if (asked >= core_.now()) {
+            core_.set_now(asked);
+        } else {
+            ++clock_backs_;
+        }
         const advance_scope scope(*this);
         std::size_t fired = 0;
         while (fired < budget && core_.prepare_next()) {
@@ -202,7 +204,7 @@ public:
     std::size_t size() const noexcept { return core_.live_; }
     bool empty() const noexcept { return core_.live_ == 0; }
     // The latest time that advance() was told.
-    std::int64_t now_ns() const noexcept { return detail::time_of(core_.now_); }
+    std::int64_t now_ns() const noexcept { return detail::time_of(core_.now()); }
     // The resolution in force.
     std::int64_t resolution_ns() const noexcept {
         return std::int64_t{1} << (detail::resolution_level(options_.resolution_ns) * detail::digit_bits);
@@ -213,7 +215,7 @@ public:
         if (timers > core_.nodes_.used()) {
             core_.nodes_.ensure_available(timers - core_.nodes_.used());
             // Levels for deadlines of up to 73 minutes ahead; a later one makes room when it comes.
-            core_.buckets_.ensure_room(timers, core_.buckets_.position() ^ detail::offset_mask(7));
+            core_.buckets_.ensure_room(timers, 6);
         }
         reserved_ = std::max(reserved_, timers);
     }
@@ -272,7 +274,10 @@ private:
 
     // While it lives, what is armed waits for the next advance(). Its end does the wheel's housekeeping.
     struct advance_scope {
-        explicit advance_scope(timing_wheel& w) noexcept : wheel(w) { wheel.core_.advancing_ = true; }
+        explicit advance_scope(timing_wheel& w) noexcept : wheel(w) {
+            wheel.core_.advancing_ = true;
+            wheel.peak_ = std::max(wheel.peak_, wheel.core_.live_);
+        }
         advance_scope(const advance_scope&) = delete;
         advance_scope& operator=(const advance_scope&) = delete;
         ~advance_scope() {
@@ -300,26 +305,28 @@ private:
 
     std::size_t stale() const noexcept { return core_.entries_ - core_.live_; }
     std::size_t stale_limit() const noexcept {
-        return options_.garbage_floor +
-               static_cast<std::size_t>(options_.garbage_per_live * static_cast<double>(core_.live_));
+        return options_.garbage_floor + core_.live_ * garbage_per_256_live_ / 256;
     }
 
     // After an entry went stale: everything when no timer is left, otherwise a step when there is too much.
     void collect_garbage() noexcept {
         const std::size_t garbage = stale();
-        if (garbage > options_.garbage_floor && garbage > stale_limit()) [[unlikely]] {
+        if (garbage > stale_limit()) [[unlikely]] {
             core_.scrub(2 * detail::entry_chunk::capacity);
         } else if (core_.live_ == 0 && garbage > 0 && !core_.advancing_) {
             core_.drop_all_entries();
         }
     }
 
-    // After an advance(): bounded steps of scrubbing, and of giving memory back that is no longer needed.
+    // After an advance(): bounded steps of scrubbing, and now and then of giving memory back.
     void keep_house() noexcept {
         if (stale() > stale_limit() / 2) {
             core_.scrub(options_.scrub_budget);
         }
-        peak_ = std::max(core_.live_, peak_ - (peak_ + 1023) / 1024);
+        if (++advances_ % 16 != 0) {
+            return;
+        }
+        peak_ -= (peak_ + 63) / 64;
         const std::size_t keep = std::max(reserved_, peak_ + peak_ / 4);
         if (core_.nodes_.capacity() > keep + 2048) {
             core_.nodes_.give_back_one();
@@ -328,11 +335,13 @@ private:
     }
 
     wheel_options options_;
+    std::size_t garbage_per_256_live_;
     core core_;
     std::uint64_t cancelled_ = 0;
     std::uint64_t clock_backs_ = 0;
     std::size_t reserved_ = 0;
     std::size_t peak_ = 0; // of size(), forgotten slowly: what to keep memory for
+    std::uint64_t advances_ = 0;
     bool closing_ = false;
 };
 

@@ -49,15 +49,30 @@ public:
           sort_level_(sort_level) {}
 
     // Times up to here are handled in due_ at once: they have passed, or are being worked on.
-    wheel_key horizon() const noexcept { return std::max(buckets_.position(), now_); }
+    wheel_key horizon() const noexcept { return horizon_; }
+
+    wheel_key now() const noexcept { return now_; }
+    void set_now(wheel_key now) noexcept {
+        now_ = now;
+        horizon_ = std::max(horizon_, now);
+    }
+
+    // Where an entry for `key` goes.
+    struct place {
+        wheel_key key;
+        unsigned level;
+        bool near; // into due_
+    };
 
     // Makes room for one more entry at `key`. May throw; changes nothing else.
-    void ensure_room(wheel_key key) {
+    place make_room(wheel_key key) {
         if (key <= horizon()) {
             due_.ensure_heap_room();
-        } else {
-            buckets_.ensure_room(entries_ + 1, key);
+            return {key, 0, true};
         }
+        const unsigned level = buckets_.level(key);
+        buckets_.ensure_room(entries_ + 1, level);
+        return {key, level, false};
     }
 
     // The timer if `id` names its current use, armed or firing.
@@ -71,24 +86,32 @@ public:
         return index_of(id) == firing_ && !firing_rearmed_ ? nullptr : timer;
     }
 
-    // Arms the timer with a new entry. Precondition: room was ensured, and no entry has its tag.
-    void enqueue(node& timer, std::uint32_t index, std::int64_t deadline_ns, wheel_key key) noexcept {
+    // Arms the timer with a new entry. Precondition: no entry has its tag.
+    void enqueue(node& timer, std::uint32_t index, std::int64_t deadline_ns, unsigned slack_bits,
+                 place at) noexcept {
+        timer.deadline_ns = deadline_ns;
+        timer.order = next_order(slack_bits);
+        ++entries_;
+        if (at.near) [[unlikely]] {
+            due_.push({at.key, timer.order, index, timer.tag}, advancing_);
+        } else {
+            buckets_.append(at.key, at.level, index, timer.tag);
+        }
+    }
+
+    // The same for a timer that was armed before.
+    void enqueue_again(node& timer, std::uint32_t index, std::int64_t deadline_ns, place at) noexcept {
         if (timer.tag == Limits::max_tag) [[unlikely]] {
             purge_entries_of(index);
             timer.tag = 0;
         }
-        timer.deadline_ns = deadline_ns;
-        timer.order = next_order(timer);
-        ++entries_;
-        if (key <= horizon()) {
-            due_.push({key, timer.order, index, timer.tag}, advancing_);
-        } else {
-            buckets_.append(key, index, timer.tag);
-        }
+        enqueue(timer, index, deadline_ns, timer.slack_bits(), at);
     }
 
-    std::uint64_t next_order(const node& timer) noexcept {
-        return armings_++ << node::arming_shift | (timer.order & node::slack_mask);
+    // The timer keeps its entry, which moves to the new time when its own comes.
+    void defer(node& timer, std::int64_t deadline_ns) noexcept {
+        timer.deadline_ns = deadline_ns;
+        timer.order = next_order(timer.slack_bits()) | node::deferred_bit;
     }
 
     // Makes the timer's entry stale. A bucket in which nothing else is left goes with it.
@@ -160,7 +183,7 @@ public:
             if (buckets_.position() >= now_) {
                 return false;
             }
-            buckets_.set_position(now_);
+            move_to(now_);
         }
     }
 
@@ -246,11 +269,8 @@ public:
     due_queue<Allocator> due_;
     entry_list run_;
     wheel_key run_key_ = 0;
-    wheel_key now_; // the latest time told
-
-    std::size_t live_ = 0;      // armed timers
-    std::size_t entries_ = 0;   // entries, stale ones included
-    std::uint64_t armings_ = 1; // zero is no timer's
+    std::size_t live_ = 0;    // armed timers
+    std::size_t entries_ = 0; // entries, stale ones included
     std::uint64_t fired_ = 0;
     std::uint64_t cascaded_ = 0;
     std::uint64_t scrubbed_ = 0;
@@ -283,6 +303,15 @@ public:
     };
 
 private:
+    std::uint64_t next_order(unsigned slack_bits) noexcept {
+        return (armings_ += std::uint64_t{1} << node::arming_shift) | slack_bits;
+    }
+
+    void move_to(wheel_key position) noexcept {
+        buckets_.set_position(position);
+        horizon_ = std::max(horizon_, position);
+    }
+
     void end_firing(node& timer, std::uint32_t index) noexcept(std::is_nothrow_destructible_v<Payload>) {
         firing_ = no_timer;
         if (!firing_rearmed_) {
@@ -323,13 +352,13 @@ private:
         const wheel_key last = start | offset_mask(level);
         if (bucket.entries.size() <= due_queue<Allocator>::ready_capacity &&
             (last <= now_ || level <= sort_level_)) {
-            buckets_.set_position(last);
+            move_to(last);
             sort_into_ready(bucket.entries, last);
         } else if (level == 0) {
-            buckets_.set_position(start);
+            move_to(start);
             begin_run(bucket.entries, start);
         } else {
-            buckets_.set_position(start);
+            move_to(start);
             cascade(bucket, level, start);
         }
         return true;
@@ -507,6 +536,9 @@ private:
         return examined;
     }
 
+    wheel_key now_;             // the latest time told
+    wheel_key horizon_;         // the later of that and the position
+    std::uint64_t armings_ = 0; // shifted to its place in the order word
     unsigned sort_level_;
     unsigned scrub_at_ = 0;             // bucket number; then the run; then the heap
     entry_chunk* scrub_done_ = nullptr; // in that list, compacted up to here

@@ -22,7 +22,7 @@ struct wheel_options {
     // A cancelled timer leaves a 12-byte entry behind in its bucket. The wheel tolerates
     // garbage_floor + garbage_per_live * size() of them; beyond that every cancel scrubs a few entries.
     std::size_t garbage_floor = 1024;
-    double garbage_per_live = 0.5;
+    double garbage_per_live = 1.0;
 
     // Upper bound on the entries that one advance() examines only to collect garbage.
     std::size_t scrub_budget = 256;
