@@ -47,7 +47,7 @@ struct wheel_setup {
     std::int64_t start_ns = 0;
     std::int64_t resolution_ns = 1'000'000;
     std::size_t garbage_floor = 4;
-    double garbage_per_live = 0.5;
+    double garbage_per_slot = 0;
 };
 
 inline std::string to_text(const std::vector<wheel_step>& program, const wheel_setup& setup) {
@@ -107,7 +107,7 @@ public:
         : wheel_({.start_ns = setup.start_ns,
                   .resolution_ns = setup.resolution_ns,
                   .garbage_floor = setup.garbage_floor,
-                  .garbage_per_live = setup.garbage_per_live,
+                  .garbage_per_slot = setup.garbage_per_slot,
                   .scrub_budget = 16}),
           now_(setup.start_ns),
           garbage_floor_(setup.garbage_floor) {}
@@ -353,7 +353,7 @@ private:
         require(payloads_ == static_cast<std::int64_t>(timers_.size()),
                 "payloads do not follow their timers");
         require(stats.fired == fired_ && stats.cancelled == cancelled_, "fired or cancelled are miscounted");
-        require(stats.stale <= garbage_floor_ + timers_.size() + 200,
+        require(stats.stale <= garbage_floor_ + timers_.size() + 64,
                 "garbage is not bounded: " + std::to_string(stats.stale));
         const auto next = wheel_.next_deadline();
         for (const auto& [id, t] : timers_) {

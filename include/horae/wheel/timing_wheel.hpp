@@ -55,7 +55,7 @@ public:
     // Throws std::invalid_argument if options.resolution_ns is not positive.
     explicit timing_wheel(wheel_options options = {}, const Allocator& allocator = {})
         : options_(checked(options)),
-          garbage_per_256_live_(static_cast<std::size_t>(options.garbage_per_live * 256)),
+          garbage_per_256_slots_(static_cast<std::size_t>(options.garbage_per_slot * 256)),
           core_(detail::key_of(options.start_ns), detail::resolution_level(options.resolution_ns),
                 allocator) {
         reserve(options.reserve);
@@ -293,9 +293,9 @@ private:
             throw std::invalid_argument("timing_wheel: resolution_ns is " +
                                         std::to_string(options.resolution_ns) + "; it must be at least 1");
         }
-        if (!(options.garbage_per_live >= 0)) {
-            throw std::invalid_argument("timing_wheel: garbage_per_live is " +
-                                        std::to_string(options.garbage_per_live) +
+        if (!(options.garbage_per_slot >= 0)) {
+            throw std::invalid_argument("timing_wheel: garbage_per_slot is " +
+                                        std::to_string(options.garbage_per_slot) +
                                         "; it must not be negative");
         }
         return options;
@@ -305,7 +305,7 @@ private:
 
     std::size_t stale() const noexcept { return core_.entries_ - core_.live_; }
     std::size_t stale_limit() const noexcept {
-        return options_.garbage_floor + core_.live_ * garbage_per_256_live_ / 256;
+        return options_.garbage_floor + core_.nodes_.capacity() * garbage_per_256_slots_ / 256;
     }
 
     // After an entry went stale: everything when no timer is left, otherwise a step when there is too much.
@@ -335,7 +335,7 @@ private:
     }
 
     wheel_options options_;
-    std::size_t garbage_per_256_live_;
+    std::size_t garbage_per_256_slots_;
     core core_;
     std::uint64_t cancelled_ = 0;
     std::uint64_t clock_backs_ = 0;

@@ -19,10 +19,11 @@ struct wheel_options {
     // Room for this many timers is allocated at construction and kept.
     std::size_t reserve = 0;
 
-    // A cancelled timer leaves a 12-byte entry behind in its bucket. The wheel tolerates
-    // garbage_floor + garbage_per_live * size() of them; beyond that every cancel scrubs a few entries.
+    // A cancelled timer leaves a 12-byte entry behind in its bucket until the bucket is opened or scrubbed,
+    // or nothing else is left in it. The wheel tolerates garbage_floor of them, and garbage_per_slot for each
+    // timer that it has memory for; beyond that every cancel scrubs a few entries.
     std::size_t garbage_floor = 1024;
-    double garbage_per_live = 1.0;
+    double garbage_per_slot = 1.0;
 
     // Upper bound on the entries that one advance() examines only to collect garbage.
     std::size_t scrub_budget = 256;
