@@ -205,12 +205,16 @@ public:
         pool.release(chunk);
     }
 
+    struct compaction {
+        std::uint32_t examined;
+        bool finished; // the whole list has been through
+    };
+
     // One step of compaction in order: examines the chunk after `done` (the first, when null) and fills up
-    // `done` with what keep(span) leaves of its entries, which it moves to the span's front and counts.
-    // Returns how many entries it examined, and moves `done` on; null again when the whole list has been
-    // through. Precondition: not empty.
+    // `done` with what keep(span) leaves of its entries, which it moves to the span's front and counts. Moves
+    // `done` on. Precondition: not empty.
     template <class Pool, class Keep>
-    std::uint32_t compact_step(Pool& pool, entry_chunk*& done, Keep&& keep) noexcept {
+    compaction compact_step(Pool& pool, entry_chunk*& done, Keep&& keep) noexcept {
         entry_chunk* const chunk = done ? done->next : last_->next;
         const bool is_last = chunk == last_;
         const std::uint32_t used = is_last ? last_used_ : chunk->used;
@@ -227,12 +231,14 @@ public:
             if (is_last) {
                 last_used_ = left;
             }
-            done = is_last ? nullptr : chunk;
+            done = chunk;
         } else {
             unlink(pool, done, chunk);
-            done = is_last ? nullptr : done;
         }
-        return used;
+        if (is_last) {
+            done = nullptr;
+        }
+        return {used, is_last};
     }
 
 private:

@@ -216,6 +216,7 @@ public:
             core_.nodes_.ensure_available(timers - core_.nodes_.used());
             // Levels for deadlines of up to 73 minutes ahead; a later one makes room when it comes.
             core_.buckets_.ensure_room(timers, 6);
+            core_.due_.ensure_heap_room();
         }
         reserved_ = std::max(reserved_, timers);
     }

@@ -46,6 +46,7 @@ public:
           buckets_(start, allocator),
           due_(allocator),
           now_(start),
+          horizon_(start),
           sort_level_(sort_level) {}
 
     // Times up to here are handled in due_ at once: they have passed, or are being worked on.
@@ -78,7 +79,8 @@ public:
     // The timer if `id` names its current use, armed or firing.
     node* find_current(timer_id id) noexcept {
         node* timer = nodes_.find(index_of(id));
-        return timer && timer->generation == generation_of(id) ? timer : nullptr;
+        const bool issued = generation_of(id) % 2 == 1;
+        return timer && issued && timer->generation == generation_of(id) ? timer : nullptr;
     }
 
     node* find_armed(timer_id id) noexcept {
@@ -289,7 +291,8 @@ public:
         node_release(const node_release&) = delete;
         node_release& operator=(const node_release&) = delete;
         ~node_release() {
-            if (timer_.generation == Limits::max_generation || timer_.tag == Limits::max_tag) [[unlikely]] {
+            if (timer_.generation + 1 >= Limits::max_generation || timer_.tag == Limits::max_tag)
+                [[unlikely]] {
                 ++core_.retired_;
             } else {
                 core_.nodes_.release(index_);
@@ -516,7 +519,7 @@ private:
         }
         scrub_found_ = true;
         std::uint32_t dropped = 0;
-        const std::uint32_t examined =
+        const entry_list::compaction step =
             list.compact_step(buckets_.chunks(), scrub_done_, [&](std::span<wheel_entry> entries) {
                 prefetch_timers(entries);
                 const auto end =
@@ -528,12 +531,12 @@ private:
             });
         entries_ -= dropped;
         const unsigned at = scrub_at_;
-        scrub_at_ += scrub_done_ == nullptr ? 1 : 0;
+        scrub_at_ += step.finished ? 1 : 0;
         if (in_bucket) {
             buckets_[at].stale -= std::min(buckets_[at].stale, dropped);
             buckets_.forget_if_empty(at);
         }
-        return examined;
+        return step.examined;
     }
 
     wheel_key now_;             // the latest time told
