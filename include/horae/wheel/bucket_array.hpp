@@ -23,7 +23,6 @@ namespace horae::detail {
 struct wheel_bucket {
     entry_list entries;
     wheel_key least = never_key; // no entry's key is before it
-    std::uint32_t stale = 0;     // so many of the entries, at least, are stale
 };
 
 template <class Allocator>
@@ -59,20 +58,24 @@ public:
         append(key, level(key), index, tag);
     }
     void append(wheel_key key, unsigned level, std::uint32_t index, std::uint32_t tag) noexcept {
+        append_if(true, key, level, index, tag);
+    }
+
+    // append(), if `really`, without a branch on that.
+    void append_if(bool really, wheel_key key, unsigned level, std::uint32_t index,
+                   std::uint32_t tag) noexcept {
         const unsigned slot = slot_of(key, level);
         wheel_bucket& bucket = buckets_[level * slot_count + slot];
         if (bucket.entries.needs_chunk()) [[unlikely]] { // as an empty bucket does
+            if (!really) {
+                return;
+            }
             bucket.entries.extend(pool_.acquire());
             slots_[level] |= std::uint64_t{1} << slot;
             levels_ |= 1u << level;
         }
-        bucket.entries.append_to_chunk({static_cast<std::uint32_t>(key), index, tag});
-        bucket.least = std::min(bucket.least, key);
-    }
-
-    unsigned bucket_of(wheel_key key) const noexcept {
-        const unsigned its_level = level(key);
-        return its_level * slot_count + slot_of(key, its_level);
+        bucket.entries.append_to_chunk_if(really, {static_cast<std::uint32_t>(key), index, tag});
+        bucket.least = std::min(bucket.least, really ? key : never_key);
     }
 
     bool empty() const noexcept { return levels_ == 0; }
@@ -137,7 +140,12 @@ private:
         return std::min(buckets, usable * per_chunk / (per_chunk + 1));
     }
 
+    // As time goes by, deadlines of the same distance come to differ from it in ever higher digits. So that
+    // this does not allocate one fine day, a wheel of some size gets room on every level at once.
     void grow(std::size_t entries, unsigned levels) {
+        if (entries >= 8192) {
+            levels = level_count;
+        }
         pool_.ensure_capacity(chunks_for(entries, levels));
         levels_in_use_ = levels;
         entry_capacity_ = capacity_of(pool_.capacity(), levels);

@@ -108,7 +108,7 @@ public:
         if (needs_chunk()) {
             extend(pool.acquire());
         }
-        append_to_chunk(entry);
+        append_to_chunk_if(true, entry);
     }
 
     // append() in two halves, for those who have something to do when a chunk is full, or the first one
@@ -125,9 +125,10 @@ public:
         last_ = chunk;
         last_used_ = 0;
     }
-    void append_to_chunk(wheel_entry entry) noexcept {
-        last_->entries[last_used_++] = entry;
-        ++count_;
+    void append_to_chunk_if(bool really, wheel_entry entry) noexcept {
+        last_->entries[last_used_] = entry;
+        last_used_ += really ? 1u : 0u;
+        count_ += really ? 1u : 0u;
     }
 
     // Appends all of `other`, which ends up empty.

@@ -76,12 +76,18 @@ public:
         return slots_[index >> SegmentBits] + (index & offset_bits);
     }
 
-    std::size_t capacity() const noexcept { return used_ + available_; }
-    std::size_t used() const noexcept { return used_; }
+    std::size_t capacity() const noexcept { return capacity_; }
+    std::size_t used() const noexcept { return capacity_ - available_; }
     std::size_t available() const noexcept { return available_; }
     std::size_t bytes() const noexcept {
         return capacity() * sizeof(Slot) + segments_.capacity() * sizeof(segment) +
                slots_.capacity() * sizeof(Slot*);
+    }
+
+    // Above every index that is or can be handed out once `count` slots are available.
+    std::size_t index_limit(std::size_t count) const noexcept {
+        const std::size_t missing = count > available_ ? count - available_ : 0;
+        return (slots_.size() + (missing + segment_size - 1) / segment_size) * segment_size;
     }
 
     // Makes at least `count` slots available. May throw; what was in use is not touched.
@@ -102,7 +108,6 @@ public:
         const std::uint32_t offset = s->free_head;
         s->free_head = slots_[open_head_][offset].next_free();
         ++s->used;
-        ++used_;
         --available_;
         return open_head_ << SegmentBits | offset;
     }
@@ -113,7 +118,6 @@ public:
         slots_[number][index & offset_bits].set_next_free(s.free_head);
         s.free_head = index & offset_bits;
         --s.used;
-        --used_;
         ++available_;
         if (!s.open) {
             open(number);
@@ -137,6 +141,7 @@ public:
         slot_traits::deallocate(allocator_, slots, segment_size);
         slots = nullptr;
         s.free_head = none;
+        capacity_ -= segment_size;
         available_ -= segment_size;
         ++vacant_;
     }
@@ -159,6 +164,7 @@ private:
             s.free_head = offset;
         }
         slots_[number] = slots;
+        capacity_ += segment_size;
         available_ += segment_size;
         --vacant_;
         if (!s.open) {
@@ -190,7 +196,7 @@ private:
     rebound<Slot> allocator_;
     std::vector<Slot*, rebound<Slot*>> slots_; // null: given back
     std::vector<segment, rebound<segment>> segments_;
-    std::size_t used_ = 0;
+    std::size_t capacity_ = 0;
     std::size_t available_ = 0;
     std::size_t vacant_ = 0;
     std::size_t give_back_cursor_ = 0;

@@ -55,7 +55,7 @@ public:
     // Throws std::invalid_argument if options.resolution_ns is not positive.
     explicit timing_wheel(wheel_options options = {}, const Allocator& allocator = {})
         : options_(checked(options)),
-          garbage_per_256_slots_(static_cast<std::size_t>(options.garbage_per_slot * 256)),
+          stale_limit_(options.garbage_floor),
           core_(detail::key_of(options.start_ns), detail::resolution_level(options.resolution_ns),
                 allocator) {
         reserve(options.reserve);
@@ -82,7 +82,7 @@ public:
         const unsigned slack_bits = detail::slack_bits_of(slack_ns);
         const auto place = core_.make_room(detail::due_key(deadline_ns, slack_bits));
         if (core_.nodes_.available() == 0) [[unlikely]] {
-            core_.nodes_.ensure_available(1);
+            make_nodes(1);
         }
         const std::uint32_t index = core_.nodes_.acquire();
         node& timer = core_.nodes_[index];
@@ -112,7 +112,7 @@ public:
         const std::uint32_t index = detail::index_of(id);
         --core_.live_;
         ++cancelled_;
-        core_.abandon_entry(*timer);
+        core_.abandon_entry(*timer, index);
         collect_garbage();
         if (index == core_.firing_) {
             core_.firing_rearmed_ = false; // its callback still uses the payload, and it goes at the end
@@ -131,21 +131,20 @@ public:
         if (!timer) {
             return false;
         }
-        const detail::wheel_key key = detail::due_key(deadline_ns, timer->slack_bits());
+        const auto place = core_.make_room(detail::due_key(deadline_ns, timer->slack_bits()));
         if (index == core_.firing_ && !core_.firing_rearmed_) {
-            const auto place = core_.make_room(key);
             core_.firing_rearmed_ = true;
             ++core_.live_;
             core_.enqueue_again(*timer, index, deadline_ns, place);
-        } else if (key > timer->key() && key > core_.horizon()) {
-            core_.buckets_.ensure_room(core_.entries_, core_.buckets_.level(key));
-            core_.defer(*timer, deadline_ns);
-        } else {
-            const auto place = core_.make_room(key);
-            core_.abandon_entry(*timer);
-            core_.enqueue_again(*timer, index, deadline_ns, place);
-            collect_garbage();
+            return true;
         }
+        if (!place.near && timer->tag + 1 < Limits::max_tag) [[likely]] {
+            core_.rearm_ahead(*timer, index, deadline_ns, place);
+        } else {
+            core_.abandon_entry(*timer, index);
+            core_.enqueue_again(*timer, index, deadline_ns, place);
+        }
+        collect_garbage();
         return true;
     }
 
@@ -179,6 +178,10 @@ public:
         } else {
             ++clock_backs_;
         }
+        if (core_.next_key() > core_.now()) {
+            keep_house();
+            return 0;
+        }
         const advance_scope scope(*this);
         std::size_t fired = 0;
         while (fired < budget && core_.prepare_next()) {
@@ -190,14 +193,7 @@ public:
     // When advance() is next worth calling: never later than the next timer is due, and earlier only if the
     // timer that was next is gone. Empty when nothing will ever be due.
     std::optional<std::int64_t> next_deadline() const noexcept {
-        core& wheel = mutable_core();
-        detail::wheel_key first = wheel.due_.first_key();
-        if (!wheel.run_.empty()) {
-            first = std::min(first, wheel.run_key_);
-        }
-        if (!wheel.buckets_.empty()) {
-            first = std::min(first, wheel.buckets_[wheel.buckets_.first()].least);
-        }
+        const detail::wheel_key first = mutable_core().next_key();
         return first == detail::never_key ? std::nullopt : std::optional(detail::time_of(first));
     }
 
@@ -210,12 +206,11 @@ public:
         return std::int64_t{1} << (detail::resolution_level(options_.resolution_ns) * detail::digit_bits);
     }
 
-    // Allocates for `timers` timers in all; this much is kept from then on.
+    // Allocates for `timers` timers in all, whatever their deadlines; this much is kept from then on.
     void reserve(std::size_t timers) {
         if (timers > core_.nodes_.used()) {
-            core_.nodes_.ensure_available(timers - core_.nodes_.used());
-            // Levels for deadlines of up to 73 minutes ahead; a later one makes room when it comes.
-            core_.buckets_.ensure_room(timers, 6);
+            make_nodes(timers - core_.nodes_.used());
+            core_.buckets_.ensure_room(timers, detail::level_count - 1);
             core_.due_.ensure_heap_room();
         }
         reserved_ = std::max(reserved_, timers);
@@ -263,7 +258,7 @@ public:
                 .cascaded = core_.cascaded_,
                 .clock_backs = clock_backs_,
                 .retired = core_.retired_,
-                .bytes = sizeof(*this) + core_.nodes_.bytes() + core_.buckets_.bytes() + core_.due_.bytes(),
+                .bytes = sizeof(*this) + core_.bytes(),
                 .resolution_ns = resolution_ns()};
     }
 
@@ -283,6 +278,7 @@ private:
         advance_scope& operator=(const advance_scope&) = delete;
         ~advance_scope() {
             wheel.core_.due_.admit_late();
+            wheel.core_.forget_next();
             wheel.core_.advancing_ = false;
             wheel.keep_house();
         }
@@ -305,23 +301,28 @@ private:
     core& mutable_core() const noexcept { return const_cast<core&>(core_); }
 
     std::size_t stale() const noexcept { return core_.entries_ - core_.live_; }
-    std::size_t stale_limit() const noexcept {
-        return options_.garbage_floor + core_.nodes_.capacity() * garbage_per_256_slots_ / 256;
+
+    void make_nodes(std::size_t count) {
+        core_.ensure_nodes(count);
+        set_stale_limit();
+    }
+    void set_stale_limit() noexcept {
+        const double slots = static_cast<double>(core_.nodes_.capacity());
+        stale_limit_ = options_.garbage_floor + static_cast<std::size_t>(options_.garbage_per_slot * slots);
     }
 
     // After an entry went stale: everything when no timer is left, otherwise a step when there is too much.
     void collect_garbage() noexcept {
-        const std::size_t garbage = stale();
-        if (garbage > stale_limit()) [[unlikely]] {
+        if (stale() > stale_limit_) [[unlikely]] {
             core_.scrub(2 * detail::entry_chunk::capacity);
-        } else if (core_.live_ == 0 && garbage > 0 && !core_.advancing_) {
+        } else if (core_.live_ == 0 && !core_.advancing_) [[unlikely]] {
             core_.drop_all_entries();
         }
     }
 
     // After an advance(): bounded steps of scrubbing, and now and then of giving memory back.
     void keep_house() noexcept {
-        if (stale() > stale_limit() / 2) {
+        if (stale() > stale_limit_ / 2) {
             core_.scrub(options_.scrub_budget);
         }
         if (++advances_ % 16 != 0) {
@@ -331,12 +332,13 @@ private:
         const std::size_t keep = std::max(reserved_, peak_ + peak_ / 4);
         if (core_.nodes_.capacity() > keep + 2048) {
             core_.nodes_.give_back_one();
+            set_stale_limit();
         }
         core_.buckets_.give_back(std::max(keep, core_.entries_) + 1024, 64);
     }
 
     wheel_options options_;
-    std::size_t garbage_per_256_slots_;
+    std::size_t stale_limit_;
     core core_;
     std::uint64_t cancelled_ = 0;
     std::uint64_t clock_backs_ = 0;

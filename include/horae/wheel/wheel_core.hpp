@@ -31,6 +31,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace horae::detail {
 
@@ -45,6 +46,7 @@ public:
         : nodes_(allocator, std::min(Limits::max_generation, Limits::max_tag) / 2),
           buckets_(start, allocator),
           due_(allocator),
+          tag_bytes_(allocator),
           now_(start),
           horizon_(start),
           sort_level_(sort_level) {}
@@ -76,6 +78,14 @@ public:
         return {key, level, false};
     }
 
+    // Makes `count` places available. May throw; changes nothing else.
+    void ensure_nodes(std::size_t count) {
+        if (count > nodes_.available()) {
+            tag_bytes_.resize(std::max(tag_bytes_.size(), nodes_.index_limit(count)));
+            nodes_.ensure_available(count);
+        }
+    }
+
     // The timer if `id` names its current use, armed or firing.
     node* find_current(timer_id id) noexcept {
         node* timer = nodes_.find(index_of(id));
@@ -93,6 +103,8 @@ public:
                  place at) noexcept {
         timer.deadline_ns = deadline_ns;
         timer.order = next_order(slack_bits);
+        tag_bytes_[index] = static_cast<std::uint8_t>(timer.tag);
+        next_ = std::min(next_, at.key);
         ++entries_;
         if (at.near) [[unlikely]] {
             due_.push({at.key, timer.order, index, timer.tag}, advancing_);
@@ -110,25 +122,25 @@ public:
         enqueue(timer, index, deadline_ns, timer.slack_bits(), at);
     }
 
-    // The timer keeps its entry, which moves to the new time when its own comes.
-    void defer(node& timer, std::int64_t deadline_ns) noexcept {
+    // Arms an armed timer anew, for a time after the horizon. To a later time it keeps its entry, which moves
+    // when its own time comes; to an earlier one it gets a new entry and abandons the old. Which of the two,
+    // only the timer's cache line tells, and that often has to be waited for: so both are one sequence
+    // without a branch to be predicted wrongly. Precondition: room was made, and the tag is not the last.
+    void rearm_ahead(node& timer, std::uint32_t index, std::int64_t deadline_ns, place at) noexcept {
+        const bool earlier = at.key <= timer.key();
         timer.deadline_ns = deadline_ns;
-        timer.order = next_order(timer.slack_bits()) | node::deferred_bit;
+        timer.order = next_order(timer.slack_bits()) | (earlier ? 0 : node::deferred_bit);
+        timer.tag += earlier ? 1u : 0u;
+        tag_bytes_[index] = static_cast<std::uint8_t>(timer.tag);
+        next_ = std::min(next_, at.key);
+        entries_ += earlier ? 1u : 0u;
+        buckets_.append_if(earlier, at.key, at.level, index, timer.tag);
     }
 
-    // Makes the timer's entry stale. A bucket in which nothing else is left goes with it.
-    void abandon_entry(node& timer) noexcept {
+    // Makes the timer's entry stale.
+    void abandon_entry(node& timer, std::uint32_t index) noexcept {
         ++timer.tag;
-        const wheel_key key = timer.key();
-        if (timer.deferred() || key <= horizon()) {
-            return; // the entry stands at a time that is not known any more, or is about to be reached
-        }
-        const unsigned number = buckets_.bucket_of(key);
-        wheel_bucket& bucket = buckets_[number];
-        if (++bucket.stale == bucket.entries.size()) {
-            entries_ -= bucket.stale;
-            take_bucket(number).entries.clear(buckets_.chunks());
-        }
+        tag_bytes_[index] = static_cast<std::uint8_t>(timer.tag);
     }
 
     // Removes every entry of one timer, all of them stale, so that its tags can start anew.
@@ -148,12 +160,12 @@ public:
         };
         for (unsigned n = buckets_.occupied_from(0); n < bucket_count; n = buckets_.occupied_from(n + 1)) {
             purge(buckets_[n].entries);
-            buckets_[n].stale = 0;
             buckets_.forget_if_empty(n);
         }
         purge(run_);
         entries_ -= due_.drop_timer(index);
         scrub_done_ = nullptr;
+        next_known_ = false;
     }
 
     // Ends this use of the place, destroys the payload and frees the place, whatever the destructor does.
@@ -167,6 +179,27 @@ public:
         node* timer = nodes_.find_issued(index);
         return timer && timer->tag == tag ? timer : nullptr;
     }
+
+    // False only if the entry is stale. Costs a byte that is likely in the cache instead of the timer's line.
+    bool maybe_current(const wheel_entry& entry) const noexcept {
+        return tag_bytes_[entry.index] == static_cast<std::uint8_t>(entry.tag);
+    }
+
+    // No entry's key is before it; never_key when there is no entry.
+    wheel_key next_key() noexcept {
+        if (!next_known_) {
+            next_ = due_.first_key();
+            if (!run_.empty()) {
+                next_ = std::min(next_, run_key_);
+            }
+            if (!buckets_.empty()) {
+                next_ = std::min(next_, buckets_[buckets_.first()].least);
+            }
+            next_known_ = true;
+        }
+        return next_;
+    }
+    void forget_next() noexcept { next_known_ = false; }
 
     // True when due_.first() is to be fired next; opens buckets until that is so or nothing is due.
     bool prepare_next() noexcept {
@@ -223,6 +256,7 @@ public:
             tag = entry.tag;
         } else if (entry_list* list = any_list()) {
             scrub_done_ = nullptr;
+            next_known_ = false;
             const wheel_entry taken = list->pop_any(buckets_.chunks());
             index = taken.index;
             tag = taken.tag;
@@ -233,27 +267,29 @@ public:
         return true;
     }
 
-    // A step of garbage collection: looks at about `budget` entries, in turn, preferring buckets that are
-    // known to be a quarter stale. Returns how many it looked at.
-    std::size_t scrub(std::size_t budget) noexcept {
+    // A step of garbage collection: looks at about `budget` entries, in turn.
+    void scrub(std::size_t budget) noexcept {
         std::size_t examined = 0;
         for (unsigned visits = 0; visits < 64 && examined < budget && entries_ > live_; ++visits) {
-            if (scrub_at_ == bucket_count + 1) {
-                if (!advancing_) {
-                    examined += due_.scrub(budget - examined, [this](const due_entry& entry) {
-                        const bool stale = !current_node(entry.index, entry.tag);
-                        entries_ -= stale ? 1 : 0;
-                        return stale;
-                    });
-                }
-                scrub_all_ = !std::exchange(scrub_found_, false);
-                scrub_at_ = 0;
-            } else {
+            if (scrub_at_ <= bucket_count) {
                 examined += scrub_list();
+                continue;
             }
+            if (!advancing_) {
+                examined += due_.scrub(budget - examined, [this](const due_entry& entry) {
+                    const bool stale = !current_node(entry.index, entry.tag);
+                    entries_ -= stale ? 1 : 0;
+                    return stale;
+                });
+            }
+            scrub_at_ = 0;
+            ++scrub_round_;
         }
         scrubbed_ += examined;
-        return examined;
+    }
+
+    std::size_t bytes() const noexcept {
+        return nodes_.bytes() + buckets_.bytes() + due_.bytes() + tag_bytes_.capacity();
     }
 
     void drop_all_entries() noexcept {
@@ -263,6 +299,7 @@ public:
         run_.clear(buckets_.chunks());
         due_.drop_all();
         scrub_done_ = nullptr;
+        next_known_ = false;
         entries_ = 0;
     }
 
@@ -470,13 +507,18 @@ private:
     // hold enough of the key; otherwise the entries stream by.
     void cascade(wheel_bucket& bucket, unsigned level, wheel_key start) noexcept {
         constexpr unsigned widest_entry_level = 32 / digit_bits;
-        const bool look = level > widest_entry_level || bucket.stale * 8 > bucket.entries.size();
+        const bool look = level > widest_entry_level;
+        const bool sort_out = (entries_ - live_) * 8 > entries_; // else too few are stale for that to pay
         const wheel_key mask = offset_mask(level);
         cascaded_ += bucket.entries.size();
         bucket.entries.drain(buckets_.chunks(), [&](std::span<wheel_entry> entries) {
             if (!look) {
                 for (const wheel_entry& entry : entries) {
-                    buckets_.append(start | (entry.key_low & mask), entry.index, entry.tag);
+                    if (!sort_out || maybe_current(entry)) {
+                        buckets_.append(start | (entry.key_low & mask), entry.index, entry.tag);
+                    } else {
+                        --entries_;
+                    }
                 }
                 return;
             }
@@ -507,46 +549,47 @@ private:
 
     // One chunk of the list whose turn it is; moves on to the next list at its end.
     std::size_t scrub_list() noexcept {
-        if (scrub_at_ < bucket_count && scrub_done_ == nullptr) {
+        if (scrub_done_ == nullptr) {
             scrub_at_ = buckets_.occupied_from(scrub_at_);
         }
-        const bool in_bucket = scrub_at_ < bucket_count;
-        entry_list& list = in_bucket ? buckets_[scrub_at_].entries : run_;
-        const bool worth_it = !in_bucket || scrub_all_ || buckets_[scrub_at_].stale * 4 >= list.size();
-        if (list.empty() || (!worth_it && scrub_done_ == nullptr)) {
+        const unsigned at = scrub_at_;
+        entry_list& list = at < bucket_count ? buckets_[at].entries : run_;
+        if (list.empty()) {
             ++scrub_at_;
             return 0;
         }
-        scrub_found_ = true;
+        const bool exact = scrub_round_ % 8 == 7; // for the stale ones whose byte happens to match
         std::uint32_t dropped = 0;
         const entry_list::compaction step =
             list.compact_step(buckets_.chunks(), scrub_done_, [&](std::span<wheel_entry> entries) {
-                prefetch_timers(entries);
                 const auto end =
-                    std::remove_if(entries.begin(), entries.end(), [this](const wheel_entry& entry) {
-                        return !current_node(entry.index, entry.tag);
+                    std::remove_if(entries.begin(), entries.end(), [&](const wheel_entry& entry) {
+                        return exact ? !current_node(entry.index, entry.tag) : !maybe_current(entry);
                     });
                 dropped = static_cast<std::uint32_t>(entries.end() - end);
                 return static_cast<std::uint32_t>(end - entries.begin());
             });
         entries_ -= dropped;
-        const unsigned at = scrub_at_;
         scrub_at_ += step.finished ? 1 : 0;
-        if (in_bucket) {
-            buckets_[at].stale -= std::min(buckets_[at].stale, dropped);
+        if (at < bucket_count) {
             buckets_.forget_if_empty(at);
         }
         return step.examined;
     }
 
+    // The low byte of each timer's tag: sorts out stale entries where being nearly right is enough.
+    std::vector<std::uint8_t, typename std::allocator_traits<Allocator>::template rebind_alloc<std::uint8_t>>
+        tag_bytes_;
+
+    wheel_key next_ = never_key; // what next_key() told last, or what was armed since if that is earlier
+    bool next_known_ = true;
     wheel_key now_;             // the latest time told
     wheel_key horizon_;         // the later of that and the position
     std::uint64_t armings_ = 0; // shifted to its place in the order word
     unsigned sort_level_;
-    unsigned scrub_at_ = 0;             // bucket number; then the run; then the heap
+    unsigned scrub_at_ = 0; // bucket number; then the run; then the heap
+    unsigned scrub_round_ = 0;
     entry_chunk* scrub_done_ = nullptr; // in that list, compacted up to here
-    bool scrub_found_ = false;          // a list was worth scrubbing in this round
-    bool scrub_all_ = false;            // none was: look at all of them
 };
 
 } // namespace horae::detail

@@ -68,7 +68,7 @@ TEST(wheel_time, a_wheel_that_ran_all_that_time_behaves_like_a_new_one) {
 TEST(wheel_time, regression_4_every_level_boundary_is_crossed) {
     for (unsigned level = 1; level <= 10; ++level) {
         const std::int64_t boundary = std::int64_t{1} << (6 * level);
-        for (const std::int64_t start : {boundary - 1, boundary, boundary + 1, 64 * boundary / 2 - 1}) {
+        for (const std::int64_t start : {boundary - 1, boundary, boundary + 1, boundary * 3 / 2 - 1}) {
             if (start < 0) {
                 continue;
             }
