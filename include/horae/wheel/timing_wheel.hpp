@@ -334,7 +334,7 @@ private:
             core_.nodes_.give_back_one();
             set_stale_limit();
         }
-        core_.buckets_.give_back(std::max(keep, core_.entries_) + 1024, 64);
+        core_.buckets_.give_back(keep + stale_limit_ + 64, 64); // as much garbage as is tolerated comes again
     }
 
     wheel_options options_;

@@ -225,7 +225,7 @@ TEST(wheel_memory, memory_follows_the_live_timers) {
     for (int i = 0; i < 20'000; ++i) {
         wheel.advance(200'001 + i, ignore);
     }
-    EXPECT_LT(memory.bytes(), full / 20);
+    EXPECT_LT(memory.bytes(), full / 16) << "one byte stays for each place there ever was";
     // Stale ids stay stale when the memory comes back.
     const timer_id again = wheel.schedule(300'000'000, {});
     for (std::uint32_t index = 0; index < 3000; ++index) {
