@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <ctime>
+
+namespace demo {
+
+inline std::int64_t read_clock_ns(clockid_t clock) {
+    timespec time{};
+    clock_gettime(clock, &time);
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+inline std::int64_t now_ns() {
+    return read_clock_ns(CLOCK_MONOTONIC);
+}
+inline std::int64_t thread_cpu_ns() {
+    return read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+inline void sleep_until(std::int64_t time_ns) {
+    const timespec time{static_cast<std::time_t>(time_ns / 1'000'000'000),
+                        static_cast<long>(time_ns % 1'000'000'000)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) == EINTR) {
+    }
+}
+
+} // namespace demo
