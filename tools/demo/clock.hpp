@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <ctime>
+#include <fstream>
 
 namespace demo {
 
@@ -17,6 +18,14 @@ inline std::int64_t now_ns() {
 }
 inline std::int64_t thread_cpu_ns() {
     return read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+// How long the calling thread was ready to run while others had the cores; zero where Linux does not say.
+inline std::int64_t thread_waited_ns() {
+    std::int64_t ran_ns = 0;
+    std::int64_t waited_ns = 0;
+    std::ifstream("/proc/thread-self/schedstat") >> ran_ns >> waited_ns;
+    return waited_ns;
 }
 
 inline void sleep_until(std::int64_t time_ns) {

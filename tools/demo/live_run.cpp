@@ -36,10 +36,12 @@ public:
         arm_all();
         const std::int64_t wall_before = start_ns_;
         sleep_until(start_ns_);
+        const std::int64_t waited_before = thread_waited_ns();
         const std::int64_t cpu_before = thread_cpu_ns();
         loop();
         result_.running_cpu_ns = thread_cpu_ns() - cpu_before;
         result_.running_ns = now_ns() - wall_before;
+        result_.waited_ns = thread_waited_ns() - waited_before;
         result_.accounts.lost =
             static_cast<std::uint64_t>(std::count(states_.begin(), states_.end(), state::armed));
         std::sort(result_.lateness_ns.begin(), result_.lateness_ns.end());

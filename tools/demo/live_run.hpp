@@ -33,6 +33,7 @@ struct live_result {
     std::int64_t arming_ns = 0;            // thread CPU time
     std::int64_t running_ns = 0;           // wall-clock time
     std::int64_t running_cpu_ns = 0;
+    std::int64_t waited_ns = 0; // of it, ready to run while other processes had the cores
     std::uint64_t sleeps = 0;
     std::size_t wheel_bytes = 0; // with every timer armed
 };

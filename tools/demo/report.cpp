@@ -44,35 +44,34 @@ void print_ledger(const terminal& out, const ledger& accounts) {
     }
 }
 
+// A bound of the histogram: 1, 2 or 5 times a power of ten, so no fraction is needed.
+std::string bound_text(std::int64_t ns) {
+    return ns < 1'000'000       ? std::to_string(ns / 1000).append(" us")
+           : ns < 1'000'000'000 ? std::to_string(ns / 1'000'000).append(" ms")
+                                : std::to_string(ns / 1'000'000'000).append(" s");
+}
+
 // Rows of 1-2-5 steps, from the first that holds a timer to the last.
 void print_histogram(const terminal& out, const std::vector<std::int64_t>& sorted) {
-    struct row {
-        std::string label;
-        std::uint64_t count;
-    };
-    std::vector<row> rows;
+    std::vector<std::pair<std::int64_t, std::uint64_t>> rows; // upper bound, count
     std::uint64_t most = 0;
-    std::int64_t low_ns = 0;
     constexpr std::array<std::int64_t, 3> steps = {1, 2, 5};
-    auto from = sorted.begin();
     std::int64_t decade_ns = 1000;
+    auto from = sorted.begin();
     for (std::size_t i = 0; from != sorted.end(); ++i) {
-        const std::int64_t high_ns = decade_ns * steps[i % 3];
-        const auto to = std::lower_bound(from, sorted.end(), high_ns);
+        const std::int64_t bound_ns = decade_ns * steps[i % 3];
+        const auto to = std::lower_bound(from, sorted.end(), bound_ns);
         const auto count = static_cast<std::uint64_t>(to - from);
         if (count > 0 || !rows.empty()) {
-            rows.push_back({low_ns == 0 ? joined({"under ", duration_text(high_ns)})
-                                        : joined({duration_text(low_ns), " +"}),
-                            count});
+            rows.emplace_back(bound_ns, count);
             most = std::max(most, count);
         }
         from = to;
-        low_ns = high_ns;
         decade_ns *= i % 3 == 2 ? 10 : 1;
     }
-    for (const row& line : rows) {
-        const double share = static_cast<double>(line.count) / static_cast<double>(most);
-        print("  ", right(line.label, 12), right(percent_text(line.count, sorted.size()), 9), "  ",
+    for (const auto& [bound_ns, count] : rows) {
+        const double share = static_cast<double>(count) / static_cast<double>(most);
+        print("  below ", right(bound_text(bound_ns), 6), right(percent_text(count, sorted.size()), 9), "  ",
               out.accent(out.bar(share, out.width - 28)));
     }
 }
@@ -140,14 +139,19 @@ void clear_progress(const terminal& out) {
 
 void print_live(const terminal& out, const options& chosen, const live_result& result) {
     const auto timers = static_cast<std::int64_t>(chosen.timers);
-    print("  Armed in ", duration_text(result.arming_ns), " of CPU (",
-          duration_text(result.arming_ns / timers), " each), ",
-          std::to_string(result.wheel_bytes / chosen.timers),
-          " bytes each. Re-armed on the way: ", grouped(result.accounts.rearmed), ".");
+    const auto running = static_cast<std::uint64_t>(result.running_ns);
+    print("  Armed in ", duration_text(result.arming_ns),
+          " of CPU: ", duration_text(result.arming_ns / timers), " and ",
+          std::to_string(result.wheel_bytes / chosen.timers), " bytes each. Then ",
+          grouped(result.accounts.rearmed), " re-armed.");
     print("  The thread slept ", grouped(result.sleeps), " times and used ",
-          percent_text(static_cast<std::uint64_t>(result.running_cpu_ns),
-                       static_cast<std::uint64_t>(result.running_ns)),
-          " of one core.\n");
+          percent_text(static_cast<std::uint64_t>(result.running_cpu_ns), running), " of one core.");
+    if (result.waited_ns > result.running_ns / 100) {
+        print("  The machine is busy: for ",
+              percent_text(static_cast<std::uint64_t>(result.waited_ns), running),
+              " of the time it waited for a core.");
+    }
+    print("");
     print_ledger(out, result.accounts);
     print("");
     print_lateness(out, result.lateness_ns);
