@@ -46,8 +46,9 @@ round_result replay(const plan& work, Queue& queue) {
         ids[timer] = queue.schedule(work.deadlines_ns[timer], timer);
     }
     watch.lap(result.cpu.arm_ns);
-    for (int turn = 1; turn <= replay_turns; ++turn) {
-        const std::int64_t now = work.length_ns / replay_turns * turn;
+    const std::int64_t turns = replay_turns(work);
+    for (std::int64_t turn = 1; turn <= turns; ++turn) {
+        const std::int64_t now = work.length_ns * turn / turns;
         for (; cancel != work.cancels.end() && cancel->at_ns < now; ++cancel) {
             queue.cancel(ids[cancel->timer]);
         }

@@ -179,7 +179,7 @@ void print_comparison(const terminal& out, const plan& work, const comparison& r
     for (const row& line : rows) {
         print("  ", left(line.name, 10), right(per_operation(line.wheel_ns, line.count), 10),
               right(per_operation(line.heap_ns, line.count), 10),
-              out.bold(right(ratio_of(line.wheel_ns, line.heap_ns), 13)));
+              out.bold(right(line.count == 0 ? "-" : ratio_of(line.wheel_ns, line.heap_ns), 13)));
     }
     print("  ", left("in all", 10), right(duration_text(wheel.total_ns()), 10),
           right(duration_text(heap.total_ns()), 10),
@@ -188,7 +188,7 @@ void print_comparison(const terminal& out, const plan& work, const comparison& r
     const int cells = out.width - 12;
     print("  wheel   ", out.accent(out.bar(static_cast<double>(wheel.total_ns()) / longer, cells)));
     print("  heap    ", out.dim(out.bar(static_cast<double>(heap.total_ns()) / longer, cells)), "\n");
-    print(out.dim(joined({"  The same timers in virtual time, ", std::to_string(replay_turns),
+    print(out.dim(joined({"  The same timers in virtual time, ", std::to_string(replay_turns(work)),
                           " turns, median of ", std::to_string(replay_rounds), " rounds."})));
     print(result.same_order ? out.dim("  Both fired the same timers in the same order.\n")
                             : out.bad("  They did not fire the same timers in the same order.\n"));
