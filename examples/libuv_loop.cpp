@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The wheel in libuv's loop: a single uv_timer_t drives all timers. libuv counts milliseconds; the wheel
-// decides what is due in nanoseconds, so a wake-up that comes too soon fires nothing and is set again.
+// The wheel in libuv's loop: one uv_timer_t drives all timers. libuv counts milliseconds, the wheel decides
+// what is due in nanoseconds: a wake-up that comes too soon fires nothing and is set again.
 #include <horae/wheel.hpp>
 
 #include <uv.h>
@@ -18,7 +18,6 @@ constexpr std::int64_t ms = 1'000'000;
 class uv_wheel {
 public:
     using callback = std::function<void(horae::timer_id, std::int64_t deadline_ns)>;
-
     explicit uv_wheel(uv_loop_t* loop) : wheel_({.start_ns = now_ns()}) {
         uv_timer_init(loop, &timer_);
         timer_.data = this;
@@ -43,7 +42,8 @@ private:
     void set_wake_up() {
         const auto next_ns = wheel_.next_deadline();
         if (!next_ns) {
-            return void(uv_timer_stop(&timer_));
+            uv_timer_stop(&timer_);
+            return;
         }
         uv_update_time(timer_.loop);
         const std::int64_t wait_ms = (*next_ns - now_ns() + ms - 1) / ms;

@@ -60,7 +60,8 @@ private:
         result_.arming_ns = thread_cpu_ns() - cpu_before;
         result_.wheel_bytes = wheel_.stats().bytes;
         if (on_progress_) {
-            wheel_.schedule(start_ns_, progress_timer);
+            on_progress_({0, work_.length_ns, result_.accounts});
+            wheel_.schedule(start_ns_ + progress_period_ns, progress_timer);
         }
     }
 

@@ -116,9 +116,12 @@ void print_title(const terminal& out, const options& chosen) {
 void draw_progress(const terminal& out, const progress& state) {
     const double share =
         std::clamp(static_cast<double>(state.elapsed_ns) / static_cast<double>(state.length_ns), 0.0, 1.0);
-    const std::string counts = joined({"  fired ", right(grouped(state.accounts.fired), 9), "  cancelled ",
-                                       right(grouped(state.accounts.cancelled), 9)});
-    const int cells = std::max(out.width - static_cast<int>(counts.size()) - 5, 5);
+    std::string counts = joined({"  fired ", right(grouped(state.accounts.fired), 9), "  cancelled ",
+                                 right(grouped(state.accounts.cancelled), 9)});
+    if (out.width < static_cast<int>(counts.size()) + 10) {
+        counts.clear();
+    }
+    const int cells = out.width - static_cast<int>(counts.size()) - 5;
     const auto filled = static_cast<int>(std::lround(share * cells));
     std::string track;
     for (int i = 0; i < cells - filled; ++i) {
@@ -126,9 +129,7 @@ void draw_progress(const terminal& out, const progress& state) {
     }
     // Whole cells only, so that bar and track add up to the same width at every redraw.
     const std::string bar = out.bar(static_cast<double>(filled) / cells, cells);
-    std::string line = joined({"\r  ", out.accent(bar), out.dim(track)});
-    line += out.width >= static_cast<int>(counts.size()) + 10 ? counts : "";
-    std::fputs(line.c_str(), stdout);
+    std::fputs(joined({"\r  ", out.accent(bar), out.dim(track), counts}).c_str(), stdout);
     std::fflush(stdout);
 }
 
