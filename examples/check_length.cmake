@@ -1,0 +1,13 @@
+# cmake -DFOLDER=examples -P check_length.cmake: fails when an example has more than 80 lines.
+file(GLOB examples "${FOLDER}/*.cpp")
+if(NOT examples)
+  message(FATAL_ERROR "no examples in ${FOLDER}")
+endif()
+foreach(example ${examples})
+  file(READ "${example}" text)
+  string(REGEX MATCHALL "\n" ends "${text}")
+  list(LENGTH ends lines)
+  if(lines GREATER 80)
+    message(FATAL_ERROR "${example} has ${lines} lines; an example has at most 80")
+  endif()
+endforeach()

@@ -1,0 +1,30 @@
+#!/bin/sh
+# usage: build.sh COMPILER PREFIX FOLDER VERSION
+# Builds with the flags that pkg-config prints for the copy installed in PREFIX, and with no others.
+set -eu
+compiler=$1 prefix=$2 folder=$3 version=$4
+export PKG_CONFIG_LIBDIR="$prefix/lib/pkgconfig"
+unset PKG_CONFIG_PATH || true
+sources=$(dirname "$0")/..
+
+expect() { # WHAT ACTUAL EXPECTED
+    # pkg-config ends its lines with a blank
+    if [ "$(echo $2)" != "$3" ]; then
+        echo "$1: '$2', not '$3'" >&2
+        exit 1
+    fi
+}
+expect "cflags of horae-wheel" "$(pkg-config --cflags horae-wheel)" "-I$prefix/include"
+expect "libs of horae-wheel" "$(pkg-config --libs horae-wheel)" ""
+expect "cflags of horae" "$(pkg-config --cflags horae)" "-I$prefix/include -pthread"
+expect "version of horae" "$(pkg-config --modversion horae)" "$version"
+expect "version of horae-wheel" "$(pkg-config --modversion horae-wheel)" "$version"
+
+mkdir -p "$folder"
+for name in wheel horae; do
+    package=horae
+    [ $name = horae ] || package=horae-wheel
+    # shellcheck disable=SC2046 # the flags are words
+    "$compiler" -std=c++20 "$sources/use_$name.cpp" $(pkg-config --cflags --libs $package) -o "$folder/use_$name"
+    LD_LIBRARY_PATH="$prefix/lib" "$folder/use_$name"
+done

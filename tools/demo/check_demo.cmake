@@ -1,0 +1,41 @@
+# cmake -DDEMO=program -P check_demo.cmake: a small run into a pipe, then wrong arguments.
+string(ASCII 27 escape)
+
+function(run expected_code)
+  execute_process(COMMAND "${DEMO}" ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  if(NOT code STREQUAL expected_code)
+    message(FATAL_ERROR "horae_demo ${ARGN}: exit code ${code}, not ${expected_code}\n${out}${err}")
+  endif()
+  set(out "${out}" PARENT_SCOPE)
+  set(err "${err}" PARENT_SCOPE)
+endfunction()
+
+function(expect text pattern)
+  if(NOT text MATCHES "${pattern}")
+    message(FATAL_ERROR "no '${pattern}' in:\n${text}")
+  endif()
+endfunction()
+
+run(0 --timers 20000 --seconds 1)
+expect("${out}" "fired 1[0-9],[0-9]+   cancelled [34],[0-9]+   early 0   lost 0\n")
+expect("${out}" "p50 .* p99.9 .* max ")
+expect("${out}" "same timers in the same order")
+string(FIND "${out}" "${escape}" found)
+if(NOT found EQUAL -1 OR out MATCHES "\r")
+  message(FATAL_ERROR "escape codes or redraws in a pipe:\n${out}")
+endif()
+
+run(0 --timers 1 --seconds 1)
+run(0 --help)
+expect("${out}" "usage:")
+
+foreach(wrong "--timers;0" "--timers;10000001" "--timers;many" "--timers=-5" "--timers=" "--seconds;1.5"
+              "--seconds;601" "--seed;18446744073709551616")
+  run(2 ${wrong})
+  string(REGEX REPLACE "^.*[;=]" "" value "${wrong}")
+  expect("${err}" "is '${value}'; it must be a whole number from [0-9]+ to [0-9]+")
+endforeach()
+run(2 --seconds)
+expect("${err}" "--seconds needs a value")
+run(2 --timer 5)
+expect("${err}" "there is no option '--timer'")
