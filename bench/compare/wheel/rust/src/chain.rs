@@ -284,25 +284,12 @@ impl<R: Rival> Chain<R> {
                 last = payload.deadline_ns;
             };
             let (done, seconds) = self.timed(60_000, 100, |chain, _, count| {
-                for _ in 0..count {
-                    chain.now += MS;
-                    let now = chain.now;
-                    chain
-                        .rival
-                        .as_mut()
-                        .unwrap()
-                        .advance(now, &mut chain.handles, |payload| consume(now, payload));
-                }
+                let rival = chain.rival.as_mut().unwrap();
+                rival.step(&mut chain.now, count, &mut chain.handles, &mut consume);
             });
             if !self.info.exact && done == 60_000 {
-                for _ in 0..60_000 {
-                    self.now += MS; // late ones, outside the measurement
-                    let now = self.now;
-                    self.rival
-                        .as_mut()
-                        .unwrap()
-                        .advance(now, &mut self.handles, |payload| consume(now, payload));
-                }
+                let rival = self.rival.as_mut().unwrap(); // late ones, outside the measurement
+                rival.step(&mut self.now, 60_000, &mut self.handles, &mut consume);
             }
             let due = self.deadlines.iter().filter(|&&d| d <= self.now).count() as u64;
             check(

@@ -34,6 +34,20 @@ pub trait Rival {
     /// Calls `on_fire` for each timer that fires. `handles` holds each timer's handle at its tag, for rivals whose
     /// users have to give it back.
     fn advance(&mut self, now_ns: i64, handles: &mut [Option<Self::Handle>], on_fire: impl FnMut(Payload));
+    /// Advances by 1 ms `count` times. A rival may have a cheaper way than one call after another.
+    fn step(
+        &mut self,
+        now_ns: &mut i64,
+        count: usize,
+        handles: &mut [Option<Self::Handle>],
+        mut on_fire: impl FnMut(i64, Payload),
+    ) {
+        for _ in 0..count {
+            *now_ns += MS;
+            let now = *now_ns;
+            self.advance(now, handles, |payload| on_fire(now, payload));
+        }
+    }
     fn next_deadline(&mut self) -> i64;
     /// Further JSON members about the state, each with a leading comma.
     fn facts(&self) -> String {
