@@ -77,7 +77,7 @@ def targets(results: Results) -> list[tuple[bool, str]]:
             return
         ratio, theirs, rival = got
         met = ratio < limit if strict else ratio <= limit
-        found.append((met, f"{size_name(size)}, {TITLES[workload]}: {text}: {ratio:.2f}x "
+        found.append((met, f"{size_name(size)}, {TITLES[workload]}: {text}: {ratio:.3f}x "
                            f"({figure(results.value(size, workload, OURS))} against {figure(theirs)} ns, {rival})"))
 
     for size in results.sizes:
@@ -94,12 +94,12 @@ def targets(results: Results) -> list[tuple[bool, str]]:
     return found
 
 
-def spread(cell: dict | None) -> str:
+def spread(cell: dict | None, rounds: int) -> str:
     if cell is None:
         return ""
     if "ns_per_op" not in cell:
         return "n/a"
-    mark = "" if cell["rounds"] >= 5 else f" <sub>{cell['rounds']}r</sub>"
+    mark = "" if cell["rounds"] >= rounds else f" <sub>{cell['rounds']}r</sub>"
     return f"{figure(cell['ns_per_op'])} <sub>{figure(cell['least'])}..{figure(cell['most'])}</sub>{mark}"
 
 
@@ -123,7 +123,7 @@ def table(results: Results, size: int) -> list[str]:
         limit = LIMITS_AT_1M[workload] if at_1m else 1.0
         ratios = [ratio_text(results, size, workload, results.full_peers, limit, not at_1m),
                   ratio_text(results, size, workload, results.lesser_peers, 1.0, False)]
-        lines.append("| " + " | ".join([TITLES[workload], *map(spread, cells), *ratios]) + " |")
+        lines.append("| " + " | ".join([TITLES[workload], *(spread(cell, results.data["rounds"]) for cell in cells), *ratios]) + " |")
     used = [results.bytes_per_timer(size, rival) for rival in results.rivals]
     if any(used):
         texts = [f"{value:.0f}" if value else "" for value in used]
