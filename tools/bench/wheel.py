@@ -15,8 +15,8 @@ import wheel_page
 
 SIZES = (1_000, 100_000, 1_000_000, 10_000_000)
 # Measured seconds after which a cell stops, and seconds after which a rival takes part in no further round.
-CELL_SECONDS = {1_000: 3.0, 100_000: 3.0, 1_000_000: 4.0, 10_000_000: 2.5}
-RIVAL_SECONDS = {1_000: 30.0, 100_000: 30.0, 1_000_000: 40.0, 10_000_000: 50.0}
+CELL_SECONDS = {1_000: 2.0, 100_000: 2.0, 1_000_000: 4.0, 10_000_000: 1.5}
+RIVAL_SECONDS = {1_000: 30.0, 100_000: 30.0, 1_000_000: 40.0, 10_000_000: 40.0}
 
 
 def number(text: str) -> int:

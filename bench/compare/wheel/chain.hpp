@@ -82,7 +82,7 @@ public:
         mallopt(M_TRIM_THRESHOLD, INT_MAX);
         if (wanted("cancel") || wanted("schedule") || wanted("next") || wanted("jump")) {
             const std::size_t before = heap_bytes();
-            start();
+            start(1);
             fill();
             bytes_ = static_cast<double>(heap_bytes() - before) / static_cast<double>(settings_.size);
             cancel_and_schedule();
@@ -109,7 +109,9 @@ private:
         return std::clamp<std::uint64_t>(operations / settings_.size, 1, most);
     }
 
-    void start() {
+    // `phase` seeds the random numbers, so that a workload sees the same ones whatever ran before it.
+    void start(std::uint64_t phase) {
+        random_.state = (settings_.round << 32) + (phase << 24) + settings_.size;
         rival_.reset();
         std::fill(handles_.begin(), handles_.end(), handle{});
         now_ = start_ns;
@@ -242,7 +244,7 @@ private:
         std::uint64_t operations = 0, steps = 0, early = 0, disorder = 0;
         double total = 0;
         for (std::uint64_t repeat = repeats(20'000, 10); repeat != 0; --repeat) {
-            start();
+            start(10 + repeat);
             fill();
             std::uint64_t fired = 0;
             std::int64_t last = 0;
@@ -273,7 +275,7 @@ private:
     }
 
     void rearm() {
-        start();
+        start(2);
         fill();
         std::vector<std::uint32_t> picks(settings_.max_operations);
         for (auto& p : picks)
@@ -321,7 +323,7 @@ private:
     }
 
     void churn() {
-        start();
+        start(3);
         std::vector<std::int64_t> rests(4096), durations(4096);
         for (auto& r : rests)
             r = churn_rest_ms() * ms;
@@ -366,7 +368,7 @@ private:
     using handle = typename Rival::handle;
     settings settings_;
     rival_info info_;
-    splitmix64 random_;
+    splitmix64 random_{0};
     std::vector<handle> handles_;
     std::vector<std::int64_t> deadlines_;
     std::vector<std::size_t> missing_;

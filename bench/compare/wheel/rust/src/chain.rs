@@ -31,7 +31,7 @@ impl<R: Rival> Chain<R> {
     pub fn new(settings: Settings) -> Self {
         let size = settings.size;
         Chain {
-            random: SplitMix64(settings.round.wrapping_mul(0x51ed2701).wrapping_add(size as u64)),
+            random: SplitMix64(0),
             settings,
             info: R::info(),
             handles: (0..size).map(|_| None).collect(),
@@ -49,7 +49,7 @@ impl<R: Rival> Chain<R> {
             .any(|name| self.wanted(name))
         {
             let before = heap_bytes();
-            self.start();
+            self.start(1);
             self.fill();
             let bytes = (heap_bytes() - before) as f64 / self.settings.size as f64;
             self.cancel_and_schedule(bytes);
@@ -80,7 +80,9 @@ impl<R: Rival> Chain<R> {
         (operations / self.settings.size).clamp(1, most)
     }
 
-    fn start(&mut self) {
+    /// `phase` seeds the random numbers, so that a workload sees the same ones whatever ran before it.
+    fn start(&mut self, phase: u64) {
+        self.random = SplitMix64((self.settings.round << 32) + (phase << 24) + self.settings.size as u64);
         self.drop_handles();
         self.rival = None;
         self.now = START_NS;
@@ -272,8 +274,8 @@ impl<R: Rival> Chain<R> {
     fn expire(&mut self) {
         let (mut operations, mut steps, mut early, mut late, mut disorder) = (0, 0, 0u64, 0u64, 0u64);
         let mut total = 0.0;
-        for _ in 0..self.repeats(20_000, 10) {
-            self.start();
+        for repeat in (1..=self.repeats(20_000, 10)).rev() {
+            self.start(10 + repeat as u64);
             self.fill();
             let (mut fired, mut last) = (0u64, 0);
             let mut consume = |now: i64, payload: Payload| {
@@ -321,7 +323,7 @@ impl<R: Rival> Chain<R> {
     }
 
     fn rearm(&mut self) {
-        self.start();
+        self.start(2);
         self.fill();
         let picks = self.picks(self.settings.max_operations);
         let mut fired = Vec::with_capacity(self.handles.len());
@@ -379,7 +381,7 @@ impl<R: Rival> Chain<R> {
     }
 
     fn churn(&mut self) {
-        self.start();
+        self.start(3);
         let size = self.handles.len();
         let rests: Vec<i64> = (0..4096).map(|_| self.churn_rest_ms() * MS).collect();
         let durations: Vec<i64> = (0..4096).map(|_| self.churn_duration_ms() * MS).collect();
