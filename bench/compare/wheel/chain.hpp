@@ -31,6 +31,9 @@
 #include <numeric>
 #include <string_view>
 #include <time.h>
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#endif
 
 namespace bench {
 
@@ -105,6 +108,15 @@ private:
         return settings_.only.empty() || settings_.only == workload;
     }
 
+    // Marks, with --only, the measured stretches for callgrind --collect-atstart=no, whose counts are
+    // repeatable on a noisy machine (bench/README.md). Costs nothing elsewhere.
+    void toggle_counting([[maybe_unused]] std::string_view workload) const {
+#ifdef CALLGRIND_TOGGLE_COLLECT
+        if (settings_.only == workload)
+            CALLGRIND_TOGGLE_COLLECT;
+#endif
+    }
+
     std::uint64_t repeats(std::uint64_t operations, std::uint64_t most) const {
         return std::clamp<std::uint64_t>(operations / settings_.size, 1, most);
     }
@@ -135,16 +147,21 @@ private:
                 missing_.push_back(k);
                 deadlines_[k] = uniform_deadline();
             }
+        toggle_counting("schedule");
         const double begin = seconds_now();
         for (std::size_t k : missing_)
             arm(k, deadlines_[k]);
-        return seconds_now() - begin;
+        const double seconds = seconds_now() - begin;
+        toggle_counting("schedule");
+        return seconds;
     }
 
     // Runs `step` (which does `stride` operations) until `operations` are done or the budget is used up.
     template <class Step>
-    std::pair<std::uint64_t, double> timed(std::uint64_t operations, std::uint64_t stride, Step&& step) {
+    std::pair<std::uint64_t, double> timed(const char* workload, std::uint64_t operations,
+                                           std::uint64_t stride, Step&& step) {
         std::uint64_t done = 0;
+        toggle_counting(workload);
         const double begin = seconds_now();
         double end = begin;
         while (done < operations && end - begin < settings_.budget_seconds) {
@@ -153,6 +170,7 @@ private:
             done += count;
             end = seconds_now();
         }
+        toggle_counting(workload);
         return {done, end - begin};
     }
 
@@ -178,10 +196,11 @@ private:
             for (std::size_t i = 0; i != order.size(); ++i)
                 shuffled[i] = handles_[order[i]];
             std::uint64_t cancelled = 0;
-            auto [done, seconds] = timed(order.size(), 10'000, [&](std::uint64_t at, std::uint64_t count) {
-                for (std::uint64_t i = at; i != at + count; ++i)
-                    cancelled += rival_->cancel(shuffled[i]) ? 1u : 0u;
-            });
+            auto [done, seconds] =
+                timed("cancel", order.size(), 10'000, [&](std::uint64_t at, std::uint64_t count) {
+                    for (std::uint64_t i = at; i != at + count; ++i)
+                        cancelled += rival_->cancel(shuffled[i]) ? 1u : 0u;
+                });
             check(cancelled == done, info_.name, "cancelled", cancelled, done);
             for (std::uint64_t i = 0; i != done; ++i)
                 handles_[order[i]] = handle{};
@@ -198,7 +217,7 @@ private:
     void next_deadline() {
         if constexpr (requires(Rival r) { r.next_deadline(); }) {
             std::int64_t sum = 0;
-            auto [done, seconds] = timed(1'000'000, 10'000, [&](std::uint64_t, std::uint64_t count) {
+            auto [done, seconds] = timed("next", 1'000'000, 10'000, [&](std::uint64_t, std::uint64_t count) {
                 for (std::uint64_t i = 0; i != count; ++i) {
                     sum += rival_->next_deadline() & 1;
                     keep(sum);
@@ -225,12 +244,14 @@ private:
         for (std::uint64_t repeat = repeats(200'000, 20); repeat != 0; --repeat) {
             std::uint64_t fired = 0;
             now_ += ten_years;
+            toggle_counting("jump");
             const double begin = seconds_now();
             rival_->advance(now_, [&](payload const& p) {
                 keep(p);
                 ++fired;
             });
             seconds += seconds_now() - begin;
+            toggle_counting("jump");
             check(fired == handles_.size(), info_.name, "fired by the jump", fired, handles_.size());
             operations += fired;
             std::fill(handles_.begin(), handles_.end(), handle{});
@@ -248,7 +269,7 @@ private:
             fill();
             std::uint64_t fired = 0;
             std::int64_t last = 0;
-            auto [done, seconds] = timed(60'000, 100, [&](std::uint64_t, std::uint64_t count) {
+            auto [done, seconds] = timed("expire", 60'000, 100, [&](std::uint64_t, std::uint64_t count) {
                 for (; count != 0; --count) {
                     now_ += ms;
                     rival_->advance(now_, [&](payload const& p) {
@@ -281,21 +302,22 @@ private:
         for (auto& p : picks)
             p = static_cast<std::uint32_t>(random_.below(handles_.size()));
         std::uint64_t fired = 0;
-        auto [done, seconds] = timed(picks.size(), 1'000, [&](std::uint64_t at, std::uint64_t count) {
-            const std::int64_t deadline = now_ + 30 * second;
-            for (std::uint64_t i = at; i != at + count; ++i) {
-                handle& h = handles_[picks[i]];
-                if (h) [[likely]]
-                    h = rival_->rearm(h, deadline);
-                else
-                    arm(picks[i], deadline);
-            }
-            now_ += ms;
-            rival_->advance(now_, [&](payload const& p) {
-                handles_[p.tag] = handle{};
-                ++fired;
+        auto [done, seconds] =
+            timed("rearm", picks.size(), 1'000, [&](std::uint64_t at, std::uint64_t count) {
+                const std::int64_t deadline = now_ + 30 * second;
+                for (std::uint64_t i = at; i != at + count; ++i) {
+                    handle& h = handles_[picks[i]];
+                    if (h) [[likely]]
+                        h = rival_->rearm(h, deadline);
+                    else
+                        arm(picks[i], deadline);
+                }
+                now_ += ms;
+                rival_->advance(now_, [&](payload const& p) {
+                    handles_[p.tag] = handle{};
+                    ++fired;
+                });
             });
-        });
         add("rearm", done, seconds, ",\"fired\":" + std::to_string(fired));
     }
 
@@ -340,7 +362,7 @@ private:
         std::uint64_t tick = 0, cancelled = 0, fired = 0;
         // The duration depends on the timer and the time only, not on the order in which timers fired.
         auto live_again = [&](std::size_t k) { arm(k, now_ + durations[(k * 31 + tick * 17) & 4095]); };
-        auto [done, seconds] = timed(picks.size(), per_ms, [&](std::uint64_t at, std::uint64_t n) {
+        auto [done, seconds] = timed("churn", picks.size(), per_ms, [&](std::uint64_t at, std::uint64_t n) {
             for (std::uint64_t i = at; i != at + n; ++i) {
                 cancelled += rival_->cancel(handles_[picks[i]]) ? 1u : 0u;
                 live_again(picks[i]);
