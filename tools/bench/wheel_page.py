@@ -161,7 +161,7 @@ def page(data: dict) -> str:
         "# The timing wheel beside its rivals", "", "![chart](wheel.svg)", "",
         f"{data['date']}, commit {data['commit']}. {host['cpu']}, {host['cores']} cores, {host['caches']}, "
         f"{host['memory_gib']} GiB, {host['kernel']}. {data['compiler']}, `{data['flags']}`. Rust: {data['rust']}.", "",
-        "Nanoseconds per operation: the median of "
+        "Nanoseconds of processor time per operation: the median of "
         f"{data['rounds']} rounds, least and most beside it (`2r`: of so many rounds only, the rival being too slow "
         "for more). Rivals take turns within a round. 16-byte payload; bytes per timer count everything on the heap, "
         "allocator overhead included, but not the handle the user keeps. **Bold: a target is missed.**", "",

@@ -91,6 +91,26 @@ pub struct Row {
     pub facts: String,
 }
 
+/// What is reported: time this thread has run, as in C++.
+pub fn cpu_seconds() -> f64 {
+    #[repr(C)]
+    struct TimeSpec {
+        seconds: i64,
+        nanoseconds: i64,
+    }
+    extern "C" {
+        fn clock_gettime(clock: i32, out: *mut TimeSpec) -> i32;
+    }
+    const CLOCK_THREAD_CPUTIME_ID: i32 = 3;
+    let mut time = TimeSpec {
+        seconds: 0,
+        nanoseconds: 0,
+    };
+    // SAFETY: the C library's function, declared as on 64-bit Linux; it writes the structure and nothing else.
+    unsafe { clock_gettime(CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    time.seconds as f64 + time.nanoseconds as f64 * 1e-9
+}
+
 /// Everything the heap has handed out, allocator overhead included: the C library's own count, as in C++.
 pub fn heap_bytes() -> usize {
     #[repr(C)]
