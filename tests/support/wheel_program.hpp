@@ -12,9 +12,12 @@
 #include <horae/wheel.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -92,6 +95,8 @@ class wheel_judge {
         std::int64_t* count;
     };
 
+    using wheel_type = timing_wheel<payload, std::allocator<std::byte>, Limits>;
+
     struct timer {
         std::int64_t deadline = 0;
         std::int64_t slack = 0;
@@ -103,14 +108,19 @@ class wheel_judge {
     };
 
 public:
+    // The wheel stands on soiled memory, so that a member it forgets to initialise shows.
     explicit wheel_judge(const wheel_setup& setup)
-        : wheel_({.start_ns = setup.start_ns,
-                  .resolution_ns = setup.resolution_ns,
-                  .garbage_floor = setup.garbage_floor,
-                  .garbage_per_slot = setup.garbage_per_slot,
-                  .scrub_budget = 16}),
+        : wheel_(*::new(std::memset(static_cast<void*>(memory_), 0xa5, sizeof(memory_)))
+                     wheel_type({.start_ns = setup.start_ns,
+                                 .resolution_ns = setup.resolution_ns,
+                                 .garbage_floor = setup.garbage_floor,
+                                 .garbage_per_slot = setup.garbage_per_slot,
+                                 .scrub_budget = 16})),
           now_(setup.start_ns),
           garbage_floor_(setup.garbage_floor) {}
+    wheel_judge(const wheel_judge&) = delete;
+    wheel_judge& operator=(const wheel_judge&) = delete;
+    ~wheel_judge() { std::destroy_at(&wheel_); }
 
     void run(const std::vector<wheel_step>& program) {
         std::size_t steps = 0;
@@ -392,7 +402,8 @@ private:
     }
 
     std::int64_t payloads_ = 0;
-    timing_wheel<payload, std::allocator<std::byte>, Limits> wheel_;
+    alignas(wheel_type) std::byte memory_[sizeof(wheel_type)];
+    wheel_type& wheel_;
     std::map<std::uint64_t, timer> timers_;
     std::vector<timer_id> dead_;
     std::vector<wheel_step> scripted_;

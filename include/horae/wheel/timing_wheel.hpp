@@ -190,8 +190,9 @@ public:
         return fired;
     }
 
-    // When advance() is next worth calling: never later than the next timer is due, and earlier only if the
-    // timer that was next is gone. Empty when nothing will ever be due.
+    // When advance() is next worth calling: never later than the next timer is due. Earlier only where more
+    // than 64 timers share the earliest bucket and some of them were cancelled or put off, or inside a
+    // callback. Empty when nothing will ever be due.
     std::optional<std::int64_t> next_deadline() const noexcept {
         const detail::wheel_key first = mutable_core().next_key();
         return first == detail::never_key ? std::nullopt : std::optional(detail::time_of(first));

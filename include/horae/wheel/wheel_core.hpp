@@ -127,7 +127,10 @@ public:
     // only the timer's cache line tells, and that often has to be waited for: so both are one sequence
     // without a branch to be predicted wrongly. Precondition: room was made, and the tag is not the last.
     void rearm_ahead(node& timer, std::uint32_t index, std::int64_t deadline_ns, place at) noexcept {
-        const bool earlier = at.key <= timer.key();
+        const wheel_key old_key = timer.key();
+        const bool earlier = at.key <= old_key;
+        forget_next_at(old_key);
+        any_deferred_ = any_deferred_ | !earlier;
         timer.deadline_ns = deadline_ns;
         timer.order = next_order(timer.slack_bits()) | (earlier ? 0 : node::deferred_bit);
         timer.tag += earlier ? 1u : 0u;
@@ -139,6 +142,7 @@ public:
 
     // Makes the timer's entry stale.
     void abandon_entry(node& timer, std::uint32_t index) noexcept {
+        forget_next_at(timer.key());
         ++timer.tag;
         tag_bytes_[index] = static_cast<std::uint8_t>(timer.tag);
     }
@@ -185,10 +189,15 @@ public:
         return tag_bytes_[entry.index] == static_cast<std::uint8_t>(entry.tag);
     }
 
-    // No entry's key is before it; never_key when there is no entry.
+    // When the next timer is due; never_key when none is. Exact as long as the earliest bucket is small,
+    // which is when a wake-up for nothing would be felt; otherwise, and inside a callback, it may be too
+    // early.
     wheel_key next_key() noexcept {
         if (!next_known_) {
-            next_ = due_.first_key();
+            if (!advancing_) {
+                settle_front();
+            }
+            next_ = live_ == 0 ? never_key : due_.first_key();
             if (!run_.empty()) {
                 next_ = std::min(next_, run_key_);
             }
@@ -199,6 +208,9 @@ public:
         }
         return next_;
     }
+
+    // To be called when a timer leaves the time `key`.
+    void forget_next_at(wheel_key key) noexcept { next_known_ = next_known_ & (key > next_); }
     void forget_next() noexcept { next_known_ = false; }
 
     // True when due_.first() is to be fired next; opens buckets until that is so or nothing is due.
@@ -400,6 +412,10 @@ private:
         } else {
             move_to(start);
             cascade(bucket, level, start);
+            // What is due at the start itself stands at the position now: W2 wants it in ready or run.
+            if (!buckets_.empty() && buckets_.start_of(buckets_.first()) == start) {
+                return open_next_bucket();
+            }
         }
         return true;
     }
@@ -534,6 +550,54 @@ private:
         });
     }
 
+    // Rids the front of the queue, and the earliest bucket if it is small, of entries at which nothing is
+    // due.
+    void settle_front() noexcept {
+        if (live_ == 0) {
+            drop_all_entries();
+            return;
+        }
+        while (const due_entry* first = due_.first()) {
+            node* timer = current_node(first->index, first->tag);
+            if (timer && timer->order == first->order) {
+                return;
+            }
+            const due_entry gone = due_.pop();
+            if (timer) {
+                move_deferred(*timer, gone.index);
+            } else {
+                --entries_;
+            }
+        }
+        while (run_.empty() && !buckets_.empty() && (entries_ != live_ || any_deferred_)) {
+            const unsigned number = buckets_.first();
+            if (buckets_[number].entries.size() > due_queue<Allocator>::ready_capacity ||
+                settle_bucket(number)) {
+                return;
+            }
+        }
+    }
+
+    // True if an entry stayed, so that the bucket's least key is exact now.
+    bool settle_bucket(unsigned number) noexcept {
+        bool stayed = false;
+        const wheel_key end = buckets_.start_of(number) | offset_mask(number / slot_count);
+        take_bucket(number).entries.drain(buckets_.chunks(), [&](std::span<wheel_entry> entries) {
+            prefetch_timers(entries);
+            for (const wheel_entry& entry : entries) {
+                if (node* timer = current_node(entry.index, entry.tag)) {
+                    timer->order &= ~node::deferred_bit;
+                    const wheel_key key = timer->key();
+                    stayed = stayed || key <= end;
+                    buckets_.append(key, entry.index, entry.tag);
+                } else {
+                    --entries_;
+                }
+            }
+        });
+        return stayed;
+    }
+
     entry_list* any_list() noexcept {
         if (!run_.empty()) {
             return &run_;
@@ -583,8 +647,10 @@ private:
 
     wheel_key next_ = never_key; // what next_key() told last, or what was armed since if that is earlier
     bool next_known_ = true;
-    wheel_key now_;             // the latest time told
-    wheel_key horizon_;         // the later of that and the position
+    bool any_deferred_ =
+        false;          // a timer was put off, so an entry may stand at a time at which nothing is due
+    wheel_key now_;     // the latest time told
+    wheel_key horizon_; // the later of that and the position
     std::uint64_t armings_ = 0; // shifted to its place in the order word
     unsigned sort_level_;
     unsigned scrub_at_ = 0; // bucket number; then the run; then the heap

@@ -107,6 +107,17 @@ TEST(wheel_callback, others_due_in_the_same_call_can_be_cancelled_and_put_off) {
     EXPECT_EQ(fired, (std::vector{3, 2, 151}));
 }
 
+// At a level boundary the older timer comes down from a coarser level, the newer one waits in the heap.
+TEST(wheel_callback, a_timer_armed_in_a_callback_stays_behind_an_older_one_of_its_instant) {
+    action_wheel wheel({.resolution_ns = 1});
+    std::vector<int> fired;
+    wheel.schedule(320, [&](timer_id) { fired.push_back(1); });
+    wheel.schedule(319, [&](timer_id) { wheel.schedule(320, [&](timer_id) { fired.push_back(2); }); });
+    EXPECT_EQ(run_to(wheel, 320, 1), 1u); // the budget ends the call between the two
+    EXPECT_EQ(run_to(wheel, 320), 2u);
+    EXPECT_EQ(fired, (std::vector{1, 2}));
+}
+
 TEST(wheel_callback, a_nested_advance_does_nothing) {
     action_wheel wheel;
     int fired = 0;

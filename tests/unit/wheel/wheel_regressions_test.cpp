@@ -131,15 +131,8 @@ TEST(wheel_regressions, no_21_a_deadline_brought_forward_and_deleted_wakes_at_mo
     wheel.rearm(id, 500);
     EXPECT_EQ(wheel.next_deadline(), 500);
     wheel.cancel(id);
-    std::size_t idle = 0;
-    for (;;) {
-        const std::int64_t next = *wheel.next_deadline();
-        if (wheel.advance(next, ignore) > 0) {
-            EXPECT_EQ(next, 1'000'000);
-            break;
-        }
-        ASSERT_LE(++idle, 1u) << "spins at " << next;
-    }
+    EXPECT_EQ(wheel.next_deadline(), 1'000'000);
+    EXPECT_EQ(wheel.advance(1'000'000, ignore), 1u);
     // No timer left: nothing to wake for, whatever was cancelled.
     wheel.cancel(wheel.schedule(5'000'000, 3));
     EXPECT_EQ(wheel.next_deadline(), std::nullopt);

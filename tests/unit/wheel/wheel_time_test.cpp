@@ -160,5 +160,34 @@ TEST(wheel_time, following_next_deadline_wakes_once_for_each_deadline) {
     EXPECT_EQ(wake_ups, 1000u);
 }
 
+TEST(wheel_time, cancelled_and_put_off_timers_wake_nobody) {
+    timing_wheel<int> wheel;
+    std::vector<timer_id> ids;
+    for (int i = 0; i < 50; ++i) {
+        ids.push_back(wheel.schedule(second + i * ms, i));
+    }
+    wheel.schedule(hour, 99);
+    for (std::size_t i = 0; i < 50; ++i) {
+        EXPECT_TRUE(i % 2 == 0 ? wheel.cancel(ids[i]) : wheel.rearm(ids[i], 2 * hour));
+    }
+    EXPECT_EQ(wheel.next_deadline(), hour);
+    EXPECT_EQ(wheel.advance(hour, [](auto&&...) {}), 1u);
+    EXPECT_EQ(wheel.next_deadline(), 2 * hour);
+    wheel.advance(hour + 1, [](auto&&...) {});
+    for (std::size_t i = 1; i < 50; i += 2) {
+        wheel.cancel(ids[i]);
+    }
+    EXPECT_EQ(wheel.next_deadline(), std::nullopt);
+}
+
+TEST(wheel_time, the_last_timer_cancelled_in_a_callback_leaves_nothing_to_wait_for) {
+    timing_wheel<int> wheel;
+    const timer_id other = wheel.schedule(hour, 1);
+    wheel.schedule(ms, 2);
+    wheel.advance(ms, [&](timer_id, std::int64_t, int&) { wheel.cancel(other); });
+    EXPECT_EQ(wheel.next_deadline(), std::nullopt);
+    EXPECT_EQ(wheel.stats().stale, 0u);
+}
+
 } // namespace
 } // namespace horae
