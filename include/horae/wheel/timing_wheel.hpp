@@ -12,15 +12,14 @@
 //   wheel.rearm(idle, now_ns() + 30'000'000'000);                  // at every request
 //   wheel.advance(now_ns(), [](horae::timer_id, std::int64_t, connection*& c) { c->close(); });
 //
-// How it works: eleven levels of 64 buckets (geometry.hpp) hold small entries in chunks (entry_list.hpp),
-// apart from the timers (timer_node.hpp). cancel() touches the timer alone and leaves its entry behind as
-// stale; rearm() to a later time too, and the entry moves when its old time comes. advance() opens bucket
-// after bucket in time order: a small one is sorted (due_queue.hpp) and fired, a large one cascades to finer
-// levels. Stale entries go when their bucket is opened, all at once when nothing else is in it, or by bounded
-// scrubbing.
+// How it works: eleven levels of 64 buckets (geometry.hpp) hold small entries in chunks (entry_list.hpp), apart
+// from the timers (timer_node.hpp). cancel() touches the timer alone and leaves its entry behind as stale;
+// rearm() to a later time too, and the entry moves when its old time comes. advance() opens bucket after bucket
+// in time order: a small one is sorted (due_queue.hpp) and fired, a large one cascades to finer levels. Stale
+// entries go when their bucket is opened, or by bounded scrubbing. docs/design/wheel.md tells why.
 //
 // Cost: schedule, cancel, rearm, next_deadline are O(1); advance is proportional to what is due, not to the
-// time that passed. Memory: 24 bytes and the payload for each timer, and about 13 for its entry.
+// time that passed. Memory: 25 bytes and the payload for each timer, and about 13 for its entry.
 //
 // From inside a callback every function may be called for any timer, except that a nested advance() does
 // nothing. There, what is armed fires in a later advance() at the earliest, and the timer being called back

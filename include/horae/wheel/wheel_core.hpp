@@ -148,29 +148,7 @@ public:
     }
 
     // Removes every entry of one timer, all of them stale, so that its tags can start anew.
-    void purge_entries_of(std::uint32_t index) noexcept {
-        const auto purge = [&](entry_list& list) {
-            entry_list kept;
-            list.drain(buckets_.chunks(), [&](std::span<wheel_entry> entries) {
-                for (const wheel_entry& entry : entries) {
-                    if (entry.index == index) {
-                        --entries_;
-                    } else {
-                        kept.append(entry, buckets_.chunks());
-                    }
-                }
-            });
-            list.append(kept);
-        };
-        for (unsigned n = buckets_.occupied_from(0); n < bucket_count; n = buckets_.occupied_from(n + 1)) {
-            purge(buckets_[n].entries);
-            buckets_.forget_if_empty(n);
-        }
-        purge(run_);
-        entries_ -= due_.drop_timer(index);
-        scrub_done_ = nullptr;
-        next_known_ = false;
-    }
+    void purge_entries_of(std::uint32_t index) noexcept;
 
     // Ends this use of the place, destroys the payload and frees the place, whatever the destructor does.
     void destroy(node& timer, std::uint32_t index) noexcept(std::is_nothrow_destructible_v<Payload>) {
@@ -280,25 +258,7 @@ public:
     }
 
     // A step of garbage collection: looks at about `budget` entries, in turn.
-    void scrub(std::size_t budget) noexcept {
-        std::size_t examined = 0;
-        for (unsigned visits = 0; visits < 64 && examined < budget && entries_ > live_; ++visits) {
-            if (scrub_at_ <= bucket_count) {
-                examined += scrub_list();
-                continue;
-            }
-            if (!advancing_) {
-                examined += due_.scrub(budget - examined, [this](const due_entry& entry) {
-                    const bool stale = !current_node(entry.index, entry.tag);
-                    entries_ -= stale ? 1 : 0;
-                    return stale;
-                });
-            }
-            scrub_at_ = 0;
-            ++scrub_round_;
-        }
-        scrubbed_ += examined;
-    }
+    void scrub(std::size_t budget) noexcept;
 
     std::size_t bytes() const noexcept {
         return nodes_.bytes() + buckets_.bytes() + due_.bytes() + tag_bytes_.capacity();
@@ -390,35 +350,7 @@ private:
     }
 
     // Opens the earliest bucket if it starts by now: sorts it, begins a run, or cascades it.
-    bool open_next_bucket() noexcept {
-        if (buckets_.empty()) {
-            return false;
-        }
-        const unsigned number = buckets_.first();
-        const unsigned level = number / slot_count;
-        const wheel_key start = buckets_.start_of(number);
-        if (start > now_) {
-            return false;
-        }
-        wheel_bucket bucket = take_bucket(number);
-        const wheel_key last = start | offset_mask(level);
-        if (bucket.entries.size() <= due_queue<Allocator>::ready_capacity &&
-            (last <= now_ || level <= sort_level_)) {
-            move_to(last);
-            sort_into_ready(bucket.entries, last);
-        } else if (level == 0) {
-            move_to(start);
-            begin_run(bucket.entries, start);
-        } else {
-            move_to(start);
-            cascade(bucket, level, start);
-            // What is due at the start itself stands at the position now: W2 wants it in ready or run.
-            if (!buckets_.empty() && buckets_.start_of(buckets_.first()) == start) {
-                return open_next_bucket();
-            }
-        }
-        return true;
-    }
+    bool open_next_bucket() noexcept;
 
     void prefetch_timers(std::span<const wheel_entry> entries) const noexcept {
         for (const wheel_entry& entry : entries) {
@@ -426,177 +358,27 @@ private:
         }
     }
 
-    void sort_into_ready(entry_list& list, wheel_key last) noexcept {
-        std::array<wheel_entry, due_queue<Allocator>::ready_capacity> taken;
-        std::size_t count = 0;
-        list.drain(buckets_.chunks(), [&](std::span<wheel_entry> entries) {
-            prefetch_timers(entries);
-            std::copy(entries.begin(), entries.end(), taken.begin() + static_cast<std::ptrdiff_t>(count));
-            count += entries.size();
-        });
-        due_.clear_ready();
-        for (const wheel_entry& entry : std::span(taken.data(), count)) {
-            node* timer = current_node(entry.index, entry.tag);
-            if (!timer) {
-                --entries_;
-                continue;
-            }
-            timer->order &= ~node::deferred_bit;
-            const wheel_key key = timer->key();
-            if (key <= last) {
-                due_.add_ready({key, timer->order, entry.index, entry.tag});
-            } else {
-                buckets_.append(key, entry.index, entry.tag);
-            }
-        }
-        due_.sort_ready();
-    }
+    void sort_into_ready(entry_list& list, wheel_key last) noexcept;
 
     // More timers than `ready` holds, all due at the same nanosecond: only their arming order is left to
     // settle.
-    void begin_run(entry_list& list, wheel_key key) noexcept {
-        run_key_ = key;
-        std::uint64_t previous = 0;
-        std::uint64_t differing = 0;
-        bool sorted = true;
-        list.drain(buckets_.chunks(), [&](std::span<wheel_entry> entries) {
-            prefetch_timers(entries);
-            for (const wheel_entry& entry : entries) {
-                node* timer = current_node(entry.index, entry.tag);
-                if (!timer) {
-                    --entries_;
-                } else if (timer->deferred()) {
-                    move_deferred(*timer, entry.index);
-                } else {
-                    sorted = sorted && previous <= timer->order;
-                    differing |= previous == 0 ? 0 : previous ^ timer->order;
-                    previous = timer->order;
-                    run_.append(entry, buckets_.chunks());
-                }
-            }
-        });
-        if (!sorted) {
-            sort_run(differing);
-        }
-    }
+    void begin_run(entry_list& list, wheel_key key) noexcept;
 
     // Radix sort by the bits of the order word that differ, so that no memory is needed but a few chunks.
-    void sort_run(std::uint64_t differing) noexcept {
-        constexpr unsigned radix_bits = 4;
-        for (unsigned shift = node::arming_shift; shift < 64 && differing >> shift != 0;
-             shift += radix_bits) {
-            std::array<entry_list, 1u << radix_bits> lists;
-            run_.drain(buckets_.chunks(), [&](std::span<wheel_entry> entries) {
-                prefetch_timers(entries);
-                for (const wheel_entry& entry : entries) {
-                    const std::uint64_t digit = nodes_[entry.index].order >> shift;
-                    lists[digit % lists.size()].append(entry, buckets_.chunks());
-                }
-            });
-            for (entry_list& list : lists) {
-                run_.append(list);
-            }
-        }
-    }
+    void sort_run(std::uint64_t differing) noexcept;
 
-    void refill_from_run() noexcept {
-        if (scrub_at_ == bucket_count) {
-            scrub_done_ = nullptr;
-        }
-        due_.clear_ready();
-        run_.drain_first_chunk(buckets_.chunks(), [&](std::span<wheel_entry> entries) {
-            prefetch_timers(entries);
-            for (const wheel_entry& entry : entries) {
-                node* timer = current_node(entry.index, entry.tag);
-                if (!timer) {
-                    --entries_;
-                } else if (timer->deferred()) {
-                    move_deferred(*timer, entry.index);
-                } else {
-                    due_.add_ready({run_key_, timer->order, entry.index, entry.tag});
-                }
-            }
-        });
-    }
+    void refill_from_run() noexcept;
 
     // Spreads a bucket over finer levels. Timers are looked at only if that pays, or if the entry does not
     // hold enough of the key; otherwise the entries stream by.
-    void cascade(wheel_bucket& bucket, unsigned level, wheel_key start) noexcept {
-        constexpr unsigned widest_entry_level = 32 / digit_bits;
-        const bool look = level > widest_entry_level;
-        const bool sort_out = (entries_ - live_) * 8 > entries_; // else too few are stale for that to pay
-        const wheel_key mask = offset_mask(level);
-        cascaded_ += bucket.entries.size();
-        bucket.entries.drain(buckets_.chunks(), [&](std::span<wheel_entry> entries) {
-            if (!look) {
-                for (const wheel_entry& entry : entries) {
-                    if (!sort_out || maybe_current(entry)) {
-                        buckets_.append(start | (entry.key_low & mask), entry.index, entry.tag);
-                    } else {
-                        --entries_;
-                    }
-                }
-                return;
-            }
-            prefetch_timers(entries);
-            for (const wheel_entry& entry : entries) {
-                if (node* timer = current_node(entry.index, entry.tag)) {
-                    timer->order &= ~node::deferred_bit;
-                    buckets_.append(timer->key(), entry.index, entry.tag);
-                } else {
-                    --entries_;
-                }
-            }
-        });
-    }
+    void cascade(wheel_bucket& bucket, unsigned level, wheel_key start) noexcept;
 
     // Rids the front of the queue, and the earliest bucket if it is small, of entries at which nothing is
     // due.
-    void settle_front() noexcept {
-        if (live_ == 0) {
-            drop_all_entries();
-            return;
-        }
-        while (const due_entry* first = due_.first()) {
-            node* timer = current_node(first->index, first->tag);
-            if (timer && timer->order == first->order) {
-                return;
-            }
-            const due_entry gone = due_.pop();
-            if (timer) {
-                move_deferred(*timer, gone.index);
-            } else {
-                --entries_;
-            }
-        }
-        while (run_.empty() && !buckets_.empty() && (entries_ != live_ || any_deferred_)) {
-            const unsigned number = buckets_.first();
-            if (buckets_[number].entries.size() > due_queue<Allocator>::ready_capacity ||
-                settle_bucket(number)) {
-                return;
-            }
-        }
-    }
+    void settle_front() noexcept;
 
     // True if an entry stayed, so that the bucket's least key is exact now.
-    bool settle_bucket(unsigned number) noexcept {
-        bool stayed = false;
-        const wheel_key end = buckets_.start_of(number) | offset_mask(number / slot_count);
-        take_bucket(number).entries.drain(buckets_.chunks(), [&](std::span<wheel_entry> entries) {
-            prefetch_timers(entries);
-            for (const wheel_entry& entry : entries) {
-                if (node* timer = current_node(entry.index, entry.tag)) {
-                    timer->order &= ~node::deferred_bit;
-                    const wheel_key key = timer->key();
-                    stayed = stayed || key <= end;
-                    buckets_.append(key, entry.index, entry.tag);
-                } else {
-                    --entries_;
-                }
-            }
-        });
-        return stayed;
-    }
+    bool settle_bucket(unsigned number) noexcept;
 
     entry_list* any_list() noexcept {
         if (!run_.empty()) {
@@ -612,34 +394,7 @@ private:
     }
 
     // One chunk of the list whose turn it is; moves on to the next list at its end.
-    std::size_t scrub_list() noexcept {
-        if (scrub_done_ == nullptr) {
-            scrub_at_ = buckets_.occupied_from(scrub_at_);
-        }
-        const unsigned at = scrub_at_;
-        entry_list& list = at < bucket_count ? buckets_[at].entries : run_;
-        if (list.empty()) {
-            ++scrub_at_;
-            return 0;
-        }
-        const bool exact = scrub_round_ % 8 == 7; // for the stale ones whose byte happens to match
-        std::uint32_t dropped = 0;
-        const entry_list::compaction step =
-            list.compact_step(buckets_.chunks(), scrub_done_, [&](std::span<wheel_entry> entries) {
-                const auto end =
-                    std::remove_if(entries.begin(), entries.end(), [&](const wheel_entry& entry) {
-                        return exact ? !current_node(entry.index, entry.tag) : !maybe_current(entry);
-                    });
-                dropped = static_cast<std::uint32_t>(entries.end() - end);
-                return static_cast<std::uint32_t>(end - entries.begin());
-            });
-        entries_ -= dropped;
-        scrub_at_ += step.finished ? 1 : 0;
-        if (at < bucket_count) {
-            buckets_.forget_if_empty(at);
-        }
-        return step.examined;
-    }
+    std::size_t scrub_list() noexcept;
 
     // The low byte of each timer's tag: sorts out stale entries where being nearly right is enough.
     std::vector<std::uint8_t, typename std::allocator_traits<Allocator>::template rebind_alloc<std::uint8_t>>
@@ -659,3 +414,6 @@ private:
 };
 
 } // namespace horae::detail
+
+#include <horae/wheel/wheel_garbage.hpp>
+#include <horae/wheel/wheel_opening.hpp>
