@@ -325,10 +325,10 @@ private:
         if (stale() > stale_limit_ / 2) {
             core_.scrub(options_.scrub_budget);
         }
-        if (++advances_ % 16 != 0) {
+        if (++advances_ % 64 != 0) {
             return;
         }
-        peak_ -= (peak_ + 63) / 64;
+        peak_ -= (peak_ + 15) / 16;
         const std::size_t keep = std::max(reserved_, peak_ + peak_ / 4);
         if (core_.nodes_.capacity() > keep + 2048) {
             core_.nodes_.give_back_one();

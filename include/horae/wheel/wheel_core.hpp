@@ -9,10 +9,10 @@
 //                 in due_      (ready, heap or late)
 //
 // Invariants, between any two public calls and whenever a callback runs:
-//   W1  an armed timer has exactly one entry with its tag; every other entry is stale: entries_ - live_ of
-//   them W2  bucket entries have keys > position; ready and run entries have keys <= position W3  position
-//   moves on only when ready and run are empty, so what is taken from them is next in order W4  a deferred
-//   timer's key is greater than its entry's, and was > horizon() when it was re-armed
+//   W1  an armed timer has exactly one entry with its tag; all others, entries_ - live_ of them, are stale
+//   W2  bucket entries have keys > position; ready and run entries have keys <= position
+//   W3  the position moves on only when ready and run are empty: what is taken from them is next in order
+//   W4  a deferred timer's key is greater than its entry's, and was > horizon() when it was re-armed
 #pragma once
 
 #include <horae/base/prefetch.hpp>
