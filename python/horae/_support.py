@@ -48,6 +48,7 @@ def debug_run(loop, handle):
             logger.warning("Executing %s took %.3f seconds", _format_handle(handle), took)
     finally:
         loop._current_handle = None
+        handle = None  # a traceback may keep this frame, and must not keep the handle's task
 
 
 def report(loop, handle, callback, args, exception):

@@ -54,10 +54,12 @@ struct loop_state {
     std::int64_t slack_ns = 0;
     std::int64_t last_timer_wake_ns = 0;
     std::int64_t last_poll_ns = 0;
+    std::int64_t turn_began_ns = 0;
     unsigned outside_work = 0; // jobs in threads: virtual time stands still for them
 
     bool stopping = false, closed = false, debug = false;
     bool foreign_selector = false;
+    bool measure_callbacks = false;
     bool sleeping = false;
     bool time_assigned = false; // loop.time = ... on the instance
     overrides overridden;

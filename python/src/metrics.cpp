@@ -42,7 +42,9 @@ PyObject* metrics(PyObject* self, PyObject*) {
         !put(dict.get(), "polls", count(m.polls)) || !put(dict.get(), "sleeps", count(m.sleeps)) ||
         !put(dict.get(), "wakes", count(m.wakes)) || !put(dict.get(), "busy", seconds(m.busy_ns)) ||
         !put(dict.get(), "idle", seconds(m.idle_ns)) ||
-        !put(dict.get(), "longest_callback", seconds(m.longest_callback_ns)) ||
+        !put(dict.get(), "longest_turn", seconds(m.longest_turn_ns)) ||
+        !put(dict.get(), "longest_callback",
+             state.measure_callbacks ? seconds(m.longest_callback_ns) : Py_NewRef(Py_None)) ||
         !put(dict.get(), "worst_lateness", seconds(m.worst_lateness_ns)) ||
         !put(dict.get(), "lateness", histogram(m)) || !put(dict.get(), "wheel_bytes", count(wheel.bytes)) ||
         !put(dict.get(), "wheel_stale", count(wheel.stale))) {

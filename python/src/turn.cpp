@@ -29,6 +29,13 @@ std::int64_t wake_time(const loop_state& state, std::int64_t deadline_ns) {
     return std::clamp(state.last_timer_wake_ns + state.slack_ns, deadline_ns, latest);
 }
 
+void end_turn(loop_state& state, std::int64_t now) {
+    const std::int64_t took = now - state.turn_began_ns;
+    state.metrics.busy_ns += took;
+    state.metrics.longest_turn_ns = std::max(state.metrics.longest_turn_ns, took);
+    state.turn_began_ns = now;
+}
+
 // Waits in virtual time: looks for I/O, and if there is none, lets the clock jump to the next timer.
 bool wait_virtually(PyObject* self, std::int64_t deadline_ns) {
     loop_state& state = state_of(self);
@@ -55,12 +62,12 @@ bool wait_for_work(PyObject* self) {
         if (state.clock && !overridden)
             return wait_virtually(self, *deadline);
     }
-    const std::int64_t started = monotonic_ns();
-    state.metrics.busy_ns += started - state.last_poll_ns;
+    end_turn(state, monotonic_ns());
+    const std::int64_t began = state.turn_began_ns;
     ++state.metrics.sleeps;
     const bool succeeded = poll(self, deadline ? wake_time(state, *deadline) - now : -1);
-    state.last_poll_ns = monotonic_ns();
-    state.metrics.idle_ns += state.last_poll_ns - started;
+    state.turn_began_ns = state.last_poll_ns = monotonic_ns();
+    state.metrics.idle_ns += state.last_poll_ns - began;
     return succeeded;
 }
 
@@ -69,9 +76,9 @@ bool look_for_work(PyObject* self, bool first) {
     if (state.ready.empty() && !state.stopping)
         return wait_for_work(self);
     const std::int64_t now = monotonic_ns();
+    end_turn(state, now);
     if (!first && now - state.last_poll_ns < poll_interval_ns)
         return true;
-    state.metrics.busy_ns += now - state.last_poll_ns;
     state.last_poll_ns = now;
     return poll(self, 0);
 }
@@ -116,24 +123,37 @@ bool run_foreign(PyObject* self, PyObject* handle) {
     return static_cast<bool>(result);
 }
 
-bool run_next(PyObject* self) {
+bool run_timed(PyObject* self, PyObject* handle) {
     loop_state& state = state_of(self);
-    ref owned(state.ready.pop());
+    const auto run = [&] {
+        return !state.debug && is_our_handle(handle) ? run_handle(as_loop(self), as_handle(handle))
+                                                     : run_foreign(self, handle);
+    };
+    ++state.metrics.callbacks;
+    if (!state.measure_callbacks)
+        return run();
+    const std::int64_t began = monotonic_ns();
+    const bool succeeded = run();
+    state.metrics.longest_callback_ns = std::max(state.metrics.longest_callback_ns, monotonic_ns() - began);
+    return succeeded;
+}
+
+bool run_next(PyObject* self) {
+    ref owned(state_of(self).ready.pop());
     if (!is_our_handle(owned.get()))
-        return run_foreign(self, owned.get());
+        return run_timed(self, owned.get());
     handle_object* handle = as_handle(owned.get());
     if (!handle->callback)
         return true; // cancelled
-    ++state.metrics.callbacks;
-    const bool succeeded = state.debug ? run_foreign(self, owned.get()) : run_handle(as_loop(self), handle);
-    if (handle->where != place::watch) {
-        if (succeeded) {
-            detach(handle);
-        } else {
-            saved_exception exception;
-            detach(handle);
-            exception.restore();
-        }
+    const bool succeeded = run_timed(self, owned.get());
+    if (handle->where == place::watch)
+        return succeeded;
+    if (succeeded) {
+        detach(handle);
+    } else {
+        saved_exception exception;
+        detach(handle);
+        exception.restore();
     }
     return succeeded;
 }
@@ -143,7 +163,8 @@ bool turn(PyObject* self, bool first) {
     ++state.metrics.turns;
     if (!look_for_work(self, first) || !fire_timers(self))
         return false;
-    for (std::size_t left = state.ready.size(); left > 0; --left) {
+    // A callback may run the loop itself (nest_asyncio does) or empty the queue.
+    for (std::size_t left = state.ready.size(); left > 0 && !state.ready.empty(); --left) {
         if (!run_next(self))
             return false;
     }
@@ -173,7 +194,7 @@ PyObject* run_once(PyObject* self, PyObject*) {
         return nullptr;
     const bool one_turn = find_overrides(self).run_once;
     const exact_sleep sleep;
-    state.last_poll_ns = monotonic_ns();
+    state.turn_began_ns = state.last_poll_ns = monotonic_ns();
     bool first = true;
     do {
         if (state.closed) {
