@@ -30,10 +30,10 @@ class EventLoop(_core.LoopCore, asyncio.SelectorEventLoop):
     def __init__(self, selector=None, *, clock=None, timer_slack=DEFAULT_TIMER_SLACK):
         self._foreign_selector = selector is not None
         self.timer_slack = timer_slack
-        super().__init__(EpollView(self) if selector is None else selector)
         self._virtual = clock is not None
         if self._virtual:
             self._set_clock(clock)
+        super().__init__(EpollView(self) if selector is None else selector)
 
     # asyncio assigns containers of its own to these; ours are in the core.
     _ready = property(ReadyView, lambda self, value: None)

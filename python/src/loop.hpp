@@ -57,7 +57,8 @@ struct loop_state {
     std::int64_t turn_began_ns = 0;
     unsigned outside_work = 0; // jobs in threads: virtual time stands still for them
 
-    bool stopping = false, closed = false, debug = false;
+    bool closed = true; // until asyncio's __init__ opens it
+    bool stopping = false, debug = false;
     bool foreign_selector = false;
     bool measure_callbacks = false;
     bool sleeping = false;
