@@ -63,17 +63,11 @@ PyMethodDef functions[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyModuleDef definition = {PyModuleDef_HEAD_INIT,
-                          "horae._core",
-                          "The native half of horae.",
-                          -1,
-                          functions,
-                          nullptr,
-                          nullptr,
-                          nullptr,
-                          nullptr};
-
-bool fill(PyObject* module) {
+// Types, free lists and names are the process's: made once, however often the module is imported.
+bool prepare() {
+    static bool prepared = false;
+    if (prepared)
+        return true;
     static PyMethodDef loop_methods[96];
     std::size_t count = 0;
     for (PyMethodDef* group :
@@ -85,31 +79,52 @@ bool fill(PyObject* module) {
         PyType_Ready(&virtual_clock_type) < 0) {
         return false;
     }
+    install_fork_hook();
+    prepared = true;
+    return true;
+}
+
+int fill(PyObject* module) {
+    if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+        PyErr_SetString(PyExc_ImportError, "horae can be imported in the main interpreter only");
+        return -1;
+    }
+    if (!prepare())
+        return -1;
     const std::string version = std::to_string(HORAE_VERSION_MAJOR) + "." +
                                 std::to_string(HORAE_VERSION_MINOR) + "." +
                                 std::to_string(HORAE_VERSION_PATCH);
-    return PyModule_AddObjectRef(module, "LoopCore", as_object(&loop_type)) == 0 &&
-           PyModule_AddObjectRef(module, "Handle", as_object(&handle_type)) == 0 &&
-           PyModule_AddObjectRef(module, "TimerHandle", as_object(&timer_handle_type)) == 0 &&
-           PyModule_AddObjectRef(module, "VirtualClock", as_object(&virtual_clock_type)) == 0 &&
-           PyModule_AddObjectRef(module, "shares_contexts", context_sharing_works() ? Py_True : Py_False) ==
-               0 &&
-           PyModule_AddStringConstant(module, "version", version.c_str()) == 0;
+    const bool added =
+        PyModule_AddObjectRef(module, "LoopCore", as_object(&loop_type)) == 0 &&
+        PyModule_AddObjectRef(module, "Handle", as_object(&handle_type)) == 0 &&
+        PyModule_AddObjectRef(module, "TimerHandle", as_object(&timer_handle_type)) == 0 &&
+        PyModule_AddObjectRef(module, "VirtualClock", as_object(&virtual_clock_type)) == 0 &&
+        PyModule_AddObjectRef(module, "shares_contexts", context_sharing_works() ? Py_True : Py_False) == 0 &&
+        PyModule_AddStringConstant(module, "version", version.c_str()) == 0;
+    return added ? 0 : -1;
 }
+
+PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, reinterpret_cast<void*>(fill)},
+#if PY_VERSION_HEX >= 0x030C0000
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+    {0, nullptr},
+};
+
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "horae._core",
+                          "The native half of horae.",
+                          0,
+                          functions,
+                          slots,
+                          nullptr,
+                          nullptr,
+                          nullptr};
 
 } // namespace
 } // namespace horae::python
 
-// Single-phase on purpose: types and free lists are the process's, so one interpreter can have them.
 PyMODINIT_FUNC PyInit__core() {
-    using namespace horae::python;
-    if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
-        PyErr_SetString(PyExc_ImportError, "horae can be imported in the main interpreter only");
-        return nullptr;
-    }
-    ref module(PyModule_Create(&definition));
-    if (!module || !fill(module.get()))
-        return nullptr;
-    install_fork_hook();
-    return module.release();
+    return PyModuleDef_Init(&horae::python::definition);
 }

@@ -17,10 +17,11 @@ inline double to_seconds(std::int64_t ns) {
     return static_cast<double>(ns) / 1e9;
 }
 
-// The first nanosecond at which loop.time() >= when, or one past it; `never_ns` from 2^63 ns on.
+// The first nanosecond at which loop.time() >= when, give or take what a double can tell apart;
+// `never_ns` from 2^63 ns on.
 // `when` is no NaN.
 inline std::int64_t deadline_from(double when) {
-    const double exact = std::ceil(when * 1e9);
+    const double exact = std::floor(when * 1e9);
     if (exact >= 9.2233720368547e18)
         return never_ns;
     if (exact <= -9.2233720368547e18)
