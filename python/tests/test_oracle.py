@@ -9,7 +9,7 @@ import pytest
 
 import horae
 
-SEEDS = int(os.environ.get("HORAE_ORACLE_SEEDS", "150"))
+SEEDS = int(os.environ.get("HORAE_ORACLE_SEEDS", "60"))
 variable = contextvars.ContextVar("variable", default=0)
 
 
