@@ -12,19 +12,19 @@ _core.set_support(_support)
 # asyncio reads up to 256 KiB at once, a block so large that malloc maps and unmaps memory for each read.
 RECEIVE_SIZE = 64 * 1024
 
-#: How late a timer may be, in seconds, so that timers close to each other share a wake-up.
-DEFAULT_TIMER_SLACK = 250e-6
+#: How late a timer may be, in seconds, so that timers share wake-ups when more than two come in that time.
+DEFAULT_TIMER_SLACK = 0.001
 
 
 class EventLoop(_core.LoopCore, asyncio.SelectorEventLoop):
     """A drop-in event loop for asyncio, on Horae's timing wheel.
 
-    EventLoop(selector=None, *, clock=None, timer_slack=250e-6)
+    EventLoop(selector=None, *, clock=None, timer_slack=0.001)
 
     selector     a selectors.BaseSelector to wait with; by default the loop has its own epoll set
     clock        a VirtualClock, for tests
-    timer_slack  seconds by which timers that come close after one another may be late to share a
-                 wake-up; 0 for precision. Timers are never early.
+    timer_slack  seconds by which timers may be late to share wake-ups when more than two come in
+                 that time; 0 for precision. Timers are never early.
     """
 
     def __init__(self, selector=None, *, clock=None, timer_slack=DEFAULT_TIMER_SLACK):

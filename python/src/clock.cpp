@@ -80,8 +80,12 @@ PyObject* clock_advance(PyObject* self, PyObject* argument) {
     double seconds = 0;
     if (!finite_seconds(argument, seconds))
         return nullptr;
+    if (seconds < 0) {
+        PyErr_SetString(PyExc_ValueError, "a virtual clock does not go back");
+        return nullptr;
+    }
     const std::int64_t step = deadline_from(seconds), now = as_clock(self)->now_ns;
-    if (!move_to(as_clock(self), step > 0 && now > never_ns - step ? never_ns - 1 : now + step))
+    if (!move_to(as_clock(self), now > never_ns - 1 - step ? never_ns - 1 : now + step))
         return nullptr;
     Py_RETURN_NONE;
 }

@@ -53,6 +53,7 @@ struct loop_state {
     virtual_clock_object* clock = nullptr; // owned; null: the monotonic clock
     std::int64_t slack_ns = 0;
     std::int64_t last_timer_wake_ns = 0;
+    double timer_rate = 0;
     std::int64_t last_poll_ns = 0;
     std::int64_t turn_began_ns = 0;
     unsigned outside_work = 0; // jobs in threads: virtual time stands still for them

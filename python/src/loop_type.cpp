@@ -168,7 +168,7 @@ PyGetSetDef attributes[] = {
      nullptr},
     {"_thread_id", get_thread_id, set_thread_id, nullptr, nullptr},
     {"timer_slack", get_slack, set_slack,
-     "Seconds by which a timer may be late so that timers close to each other share a wake-up; 0: none.",
+     "Seconds by which a timer may be late so that, when there are many, timers share wake-ups; 0: none.",
      nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };

@@ -12,6 +12,14 @@ namespace horae::python {
 
 inline constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
 
+// a - b, or the end of the range where that does not fit: an overridden clock may read anything.
+inline std::int64_t difference(std::int64_t a, std::int64_t b) {
+    std::int64_t result = 0;
+    if (!__builtin_sub_overflow(a, b, &result))
+        return result;
+    return a < b ? std::numeric_limits<std::int64_t>::min() : never_ns;
+}
+
 // What loop.time() reads at `ns`. Monotone, because each of its two roundings is.
 inline double to_seconds(std::int64_t ns) {
     return static_cast<double>(ns) / 1e9;

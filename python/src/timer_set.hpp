@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <horae/wheel.hpp>
 #include <limits>
 #include <memory>
@@ -94,7 +95,8 @@ private:
     std::unique_ptr<wheel_type> wheel_ =
         std::make_unique<wheel_type>(wheel_options{.start_ns = std::numeric_limits<std::int64_t>::min()});
     // A reference, or (next free index << 1) | 1: references are even.
-    std::vector<std::uintptr_t> table_;
+    // In blocks: a vector that doubles would cost up to 16 bytes a timer.
+    std::deque<std::uintptr_t> table_;
     std::uint32_t free_ = none;
 };
 

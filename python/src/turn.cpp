@@ -18,15 +18,24 @@ namespace {
 // several callbacks. The first turn of a run always looks, so that stop()-and-run-again sees every event.
 constexpr std::int64_t poll_interval_ns = 20'000;
 
-// Where the next sleep ends. Timers that come close after one another share a wake-up: the loop wakes for
-// timers at most once per slack, and a timer waits for that at most its slack. A timer that comes alone is
-// not delayed.
+// Where the next sleep ends. Timers that come close after one another share a wake-up: when there are many,
+// the loop wakes for them at most once per slack. With up to two timers per slack each has its own wake-up,
+// from five on the slack is used in full; it bounds how late a timer can be for that reason.
 std::int64_t wake_time(const loop_state& state, std::int64_t deadline_ns) {
-    if (state.slack_ns == 0)
-        return deadline_ns;
-    const std::int64_t latest =
-        deadline_ns > never_ns - state.slack_ns ? never_ns : deadline_ns + state.slack_ns;
-    return std::clamp(state.last_timer_wake_ns + state.slack_ns, deadline_ns, latest);
+    const double crowd = state.timer_rate * static_cast<double>(state.slack_ns);
+    const double share = std::clamp((crowd - 2.0) / 3.0, 0.0, 1.0);
+    const auto pause = static_cast<std::int64_t>(share * static_cast<double>(state.slack_ns));
+    const std::int64_t latest = deadline_ns > never_ns - pause ? never_ns : deadline_ns + pause;
+    return std::clamp(std::min(state.last_timer_wake_ns, never_ns - pause) + pause, deadline_ns, latest);
+}
+
+// Timers per nanosecond, over about the last 20 ms.
+void count_rate(loop_state& state, std::int64_t now, std::size_t fired) {
+    const auto passed =
+        static_cast<double>(std::max<std::int64_t>(difference(now, state.last_timer_wake_ns), 1));
+    const double weight = passed / (passed + 20e6);
+    state.timer_rate += (static_cast<double>(fired) / passed - state.timer_rate) * weight;
+    state.last_timer_wake_ns = now;
 }
 
 void end_turn(loop_state& state, std::int64_t now) {
@@ -65,7 +74,7 @@ bool wait_for_work(PyObject* self) {
     end_turn(state, monotonic_ns());
     const std::int64_t began = state.turn_began_ns;
     ++state.metrics.sleeps;
-    const bool succeeded = poll(self, deadline ? wake_time(state, *deadline) - now : -1);
+    const bool succeeded = poll(self, deadline ? difference(wake_time(state, *deadline), now) : -1);
     state.turn_began_ns = state.last_poll_ns = monotonic_ns();
     state.metrics.idle_ns += state.last_poll_ns - began;
     return succeeded;
@@ -92,7 +101,7 @@ bool fire_timers(PyObject* self) {
         return false;
     try {
         const std::size_t fired = state.timers.advance(now, [&](std::int64_t deadline_ns, PyObject* owned) {
-            state.metrics.count_fired(now - deadline_ns);
+            state.metrics.count_fired(difference(now, deadline_ns));
             if (is_timer_handle(owned)) {
                 as_handle(owned)->where = place::ready;
             } else {
@@ -101,7 +110,7 @@ bool fire_timers(PyObject* self) {
             state.ready.push(owned);
         });
         if (fired)
-            state.last_timer_wake_ns = now;
+            count_rate(state, now, fired);
         return true;
     } catch (const std::bad_alloc&) {
         PyErr_NoMemory();
