@@ -4,13 +4,16 @@
 import asyncio
 import socket
 import signal
-from asyncio import events, format_helpers
+from asyncio import events, format_helpers, selector_events
 from asyncio.base_events import _format_handle
 from asyncio.log import logger
 
 handle_class = events.Handle
 timer_handle_class = events.TimerHandle
 foreign_watch = asyncio.SelectorEventLoop
+read_ready_method = selector_events._SelectorSocketTransport._read_ready
+data_received_method = selector_events._SelectorSocketTransport._read_ready__data_received
+socket_class = socket.socket
 
 
 def debug_call_soon(loop, method, callback, args, context):

@@ -269,6 +269,7 @@ PyObject* arguments_tuple(handle_object* handle) {
         Py_RETURN_NONE;
     switch (handle->form) {
     case argument_form::none:
+    case argument_form::socket_read:
         return PyTuple_New(0);
     case argument_form::one:
         return PyTuple_Pack(1, handle->arguments);

@@ -24,7 +24,7 @@ namespace horae::python {
 struct loop_object;
 
 enum class place : std::uint8_t { nowhere, ready, timers, watch };
-enum class argument_form : std::uint8_t { none, one, tuple };
+enum class argument_form : std::uint8_t { none, one, tuple, socket_read };
 
 struct handle_object {
     PyObject_HEAD loop_object* loop; // borrowed; null when place is nowhere
@@ -32,7 +32,7 @@ struct handle_object {
     PyObject* arguments;             // nothing, the only argument itself, or a tuple: see form
     PyObject* context;               // when context_shared: a snapshot that must never be entered
     PyObject* weak_references;
-    std::uint32_t index; // where the loop's timer_set keeps it
+    std::uint32_t index; // where the loop's timer_set keeps it; the descriptor of a socket_read
     place where;
     argument_form form;
     bool cancelled;

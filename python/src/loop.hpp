@@ -117,6 +117,8 @@ struct names {
         *debug_call_soon, *debug_call_at, *debug_run, *report, *foreign_poll, *foreign_watch, *reopen,
         *write_to_self;
     PyObject *handle_class, *timer_handle_class; // asyncio's
+    PyObject *read_ready_cb, *conn_lost, *protocol, *data_received;
+    PyObject *read_ready_method, *data_received_method, *socket_class; // of asyncio's socket transport
 };
 extern names interned;
 

@@ -26,7 +26,11 @@ bool intern_names() {
                {interned.run, "_run"},
                {interned.cancelled, "_cancelled"},
                {interned.fileno, "fileno"},
-               {interned.write_to_self, "_write_to_self"}};
+               {interned.write_to_self, "_write_to_self"},
+               {interned.read_ready_cb, "_read_ready_cb"},
+               {interned.conn_lost, "_conn_lost"},
+               {interned.protocol, "_protocol"},
+               {interned.data_received, "data_received"}};
     for (const auto& name : all) {
         name.target = PyUnicode_InternFromString(name.text);
         if (!name.target)
@@ -48,7 +52,10 @@ PyObject* set_support(PyObject*, PyObject* namespace_) {
                {interned.foreign_watch, "foreign_watch"},
                {interned.reopen, "reopen"},
                {interned.handle_class, "handle_class"},
-               {interned.timer_handle_class, "timer_handle_class"}};
+               {interned.timer_handle_class, "timer_handle_class"},
+               {interned.read_ready_method, "read_ready_method"},
+               {interned.data_received_method, "data_received_method"},
+               {interned.socket_class, "socket_class"}};
     for (const auto& name : all) {
         PyObject* value = PyObject_GetAttrString(namespace_, name.text);
         if (!value)

@@ -3,6 +3,7 @@
 // Running one handle: its context, its callback, and where an exception goes.
 #include "handle.hpp"
 #include "loop.hpp"
+#include "socket_read.hpp"
 
 namespace horae::python {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 struct invocation {
     ref callback, arguments, context;
     argument_form form;
+    int fd;
     bool shared;
 
     explicit invocation(handle_object* handle)
@@ -18,6 +20,7 @@ struct invocation {
           arguments(ref::share(handle->arguments)),
           context(ref::share(handle->context)),
           form(handle->form),
+          fd(static_cast<int>(handle->index)),
           shared(handle->context_shared) {}
 
     PyObject* call() const {
@@ -29,6 +32,8 @@ struct invocation {
             return PyObject_Vectorcall(callback.get(), stack + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
                                        nullptr);
         }
+        case argument_form::socket_read:
+            return python::socket_read(callback.get(), fd);
         case argument_form::tuple:
             break;
         }
@@ -39,6 +44,7 @@ struct invocation {
     ref tuple() const {
         switch (form) {
         case argument_form::none:
+        case argument_form::socket_read:
             return ref(PyTuple_New(0));
         case argument_form::one:
             return ref(PyTuple_Pack(1, arguments.get()));

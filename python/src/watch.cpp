@@ -7,6 +7,7 @@
 #include <climits>
 
 #include "loop.hpp"
+#include "socket_read.hpp"
 
 namespace horae::python {
 namespace {
@@ -116,6 +117,10 @@ PyObject* add(PyObject* self, PyObject* const* args, Py_ssize_t count, std::uint
     if (!register_mask(state, fd, entry.mask, entry.mask | mask))
         return nullptr;
     as_handle(handle.get())->where = place::watch;
+    if (mask == EPOLLIN && count == 2 && is_socket_read(args[1])) {
+        as_handle(handle.get())->form = argument_form::socket_read;
+        as_handle(handle.get())->index = static_cast<std::uint32_t>(fd);
+    }
     entry.mask |= mask;
     ref old_file(entry.file);
     entry.file = Py_NewRef(args[0]);

@@ -14,7 +14,12 @@ import horae
 
 async def main(folder):
     assert isinstance(asyncio.get_running_loop(), horae.EventLoop)
-    pool = await asyncpg.create_pool(host=folder, user="horae", database="postgres", min_size=4, max_size=8)
+    while True:
+        try:
+            pool = await asyncpg.create_pool(host=folder, user="horae", database="postgres", min_size=4, max_size=8)
+            break
+        except asyncpg.CannotConnectNowError:  # it is starting up
+            await asyncio.sleep(0.05)
     await pool.execute("create table numbers (value int)")
     await pool.executemany("insert into numbers values ($1)", [(number,) for number in range(1000)])
 

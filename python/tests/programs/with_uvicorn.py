@@ -26,7 +26,7 @@ async def main():
     while not server.started:
         await asyncio.sleep(0.01)
     port = server.servers[0].sockets[0].getsockname()[1]
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
         answers = await asyncio.gather(*(client.post(f"/{number}", content="!") for number in range(200)))
     assert [answer.text for answer in answers] == [f"/{number}!" for number in range(200)]
     server.should_exit = True
