@@ -16,6 +16,8 @@ import horae
 
 
 def run_program(program, *options, timeout=60):
+    # A job in the background starts with SIGINT ignored.
+    program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n" + program
     return subprocess.run([sys.executable, *options, "-c", program], capture_output=True, text=True, timeout=timeout)
 
 
