@@ -4,6 +4,7 @@ import asyncio
 import fractions
 import math
 import random
+import selectors
 
 import pytest
 
@@ -165,21 +166,56 @@ def test_slack_bounds_lateness_and_is_checked(loop):
         horae.EventLoop(timer_slack=-1)
 
 
-def sleeps_for_dense_timers(slack):
-    loop = horae.EventLoop(timer_slack=slack)
-    start = loop.time()
-    for index in range(200):
-        loop.call_at(start + 0.001 + index * 20e-6, lambda: None)
-    loop.call_at(start + 0.01, loop.stop)
+class SleepingSelector(selectors.SelectSelector):
+    """Does not wait: moves the time of its loop instead, and counts the waits."""
+
+    sleeps, loop = 0, None
+
+    def select(self, timeout=None):
+        if timeout:
+            self.sleeps += 1
+            self.loop.now += timeout
+        return super().select(0)
+
+
+class SimulatedLoop(horae.EventLoop):
+    now = 1000.0
+
+    def time(self):
+        return self.now
+
+
+def simulate(rate, slack, count=2000):
+    """Timers at an even rate: how many sleeps they took, and by how much each was late."""
+    selector = SleepingSelector()
+    loop = SimulatedLoop(selector, timer_slack=slack)
+    selector.loop = loop
+    late = []
+    for index in range(count):
+        when = 1000 + (index + 1) / rate
+        loop.call_at(when, lambda when=when: late.append(loop.now - when))
+    loop.call_at(1000 + (count + 10) / rate, loop.stop)
     loop.run_forever()
-    sleeps = loop.metrics()["sleeps"]
     loop.close()
-    return sleeps
+    assert len(late) == count and min(late) >= 0
+    return selector.sleeps, max(late)
 
 
-def test_slack_shares_wake_ups():
-    # 200 timers over 4 ms: with a slack of 2 ms a handful of wake-ups will do, without it each may have its own.
-    assert sleeps_for_dense_timers(0.002) <= 12
+def test_slack_lets_a_crowd_share_wake_ups():
+    sleeps, late = simulate(5000, 0.001)
+    assert sleeps < 2000 / 4 + 50 and late <= 0.001 + 1e-6
+    sleeps, late = simulate(100_000, 0.001)
+    assert sleeps < 2000 / 80 + 50 and late <= 0.001 + 1e-6
+
+
+def test_slack_leaves_few_timers_alone():
+    sleeps, late = simulate(1500, 0.001)
+    assert sleeps >= 2000 and late < 1e-6
+
+
+def test_without_slack_each_has_its_own():
+    sleeps, late = simulate(20_000, 0)
+    assert sleeps >= 2000 and late < 1e-6
 
 
 def test_sleep_gather_timeout_taskgroup(horae_run, horae_clock):
