@@ -197,7 +197,8 @@ def simulate(rate, slack, count=2000):
     loop.call_at(1000 + (count + 10) / rate, loop.stop)
     loop.run_forever()
     loop.close()
-    assert len(late) == count and min(late) >= 0
+    # An overridden time() is rounded to whole nanoseconds as deadlines are, so that time() == when() is due.
+    assert len(late) == count and min(late) > -1.001e-9
     return selector.sleeps, max(late)
 
 
