@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The FIFO of handles that run in the next turn: a ring of owned references that only grows.
+// The FIFO of handles that run in the next turn: a ring of owned references.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,15 @@ public:
     // Hands over the oldest reference; the queue must not be empty.
     PyObject* pop() { return ring_[head_++ & mask_]; }
 
+    // After a burst: an empty queue gives a large ring back.
+    void shrink() {
+        if (empty() && capacity_ > largest_kept)
+            *this = ready_queue();
+    }
+
 private:
+    static constexpr std::size_t largest_kept = 1 << 16;
+
     void grow() {
         const std::size_t capacity = capacity_ ? capacity_ * 2 : 64;
         auto ring = std::make_unique<PyObject*[]>(capacity);

@@ -152,8 +152,11 @@ bool run_next(PyObject* self) {
     if (!is_our_handle(owned.get()))
         return run_timed(self, owned.get());
     handle_object* handle = as_handle(owned.get());
-    if (!handle->callback)
-        return true; // cancelled
+    if (!handle->callback) { // cancelled
+        if (handle->where != place::watch)
+            detach(handle);
+        return true;
+    }
     const bool succeeded = run_timed(self, owned.get());
     if (handle->where == place::watch)
         return succeeded;
@@ -177,6 +180,7 @@ bool turn(PyObject* self, bool first) {
         if (!run_next(self))
             return false;
     }
+    state.ready.shrink();
     // Callbacks that are all native never reach the interpreter's own check.
     return PyErr_CheckSignals() == 0;
 }

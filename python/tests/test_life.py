@@ -100,6 +100,20 @@ def test_handles_do_not_keep_a_loop_alive():
         repr(handle)
 
 
+def test_a_cancelled_handle_that_was_in_the_queue_forgets_its_loop():
+    loop = horae.new_event_loop()
+    handle, timer = loop.call_soon(print), loop.call_later(0, print)
+    handle.cancel()
+    loop.call_soon(timer.cancel)
+    loop.call_later(0, loop.stop)
+    loop.run_forever()
+    loop.close()
+    probe = weakref.ref(loop)
+    del loop
+    gc.collect()
+    assert probe() is None and handle._loop is None and timer._loop is None
+
+
 def exercise(loop, count):
     def nothing(*args):
         pass
