@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cerrno>
 
 #include "loop.hpp"
 
@@ -26,13 +27,12 @@ bool receives_plainly(PyObject* transport) {
     return lost && PyObject_IsTrue(lost.get()) == 0;
 }
 
-// What asyncio's transport does when a protocol fails.
-PyObject* fail(PyObject* transport) {
+// What asyncio's transport does when reading or a protocol fails.
+PyObject* fail(PyObject* transport, const char* message) {
     if (PyErr_ExceptionMatches(PyExc_SystemExit) || PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
         return nullptr;
     saved_exception exception;
-    return PyObject_CallMethod(transport, "_fatal_error", "Os", exception.value(),
-                               "Fatal error: protocol.data_received() call failed.");
+    return PyObject_CallMethod(transport, "_fatal_error", "Os", exception.value(), message);
 }
 
 } // namespace
@@ -54,14 +54,21 @@ PyObject* socket_read(PyObject* callback, int fd) {
     // One buffer for all: nothing runs between filling it and copying it out, and the GIL is held.
     static std::array<char, receive_size> buffer;
     const ssize_t got = recv(fd, buffer.data(), buffer.size(), MSG_DONTWAIT);
-    if (got <= 0)
-        return PyObject_CallNoArgs(callback);
+    if (got == 0)
+        return PyObject_CallNoArgs(callback); // end of file, as often as one asks
+    if (got < 0) {
+        // Not left to the method: the socket tells an error once.
+        if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
+            Py_RETURN_NONE;
+        PyErr_SetFromErrno(PyExc_OSError);
+        return fail(transport, "Fatal read error on socket transport");
+    }
     ref data(PyBytes_FromStringAndSize(buffer.data(), got));
     ref protocol(PyObject_GetAttr(transport, interned.protocol));
     if (!data || !protocol)
         return nullptr;
     PyObject* result = PyObject_CallMethodOneArg(protocol.get(), interned.data_received, data.get());
-    return result ? result : fail(transport);
+    return result ? result : fail(transport, "Fatal error: protocol.data_received() call failed.");
 }
 
 } // namespace horae::python

@@ -461,9 +461,26 @@ def test_transport_that_changes_its_protocol():
     connected(scenario)
 
 
-def test_transport_whose_peer_resets():
+def test_transport_that_is_aborted():
     async def scenario(transport, protocol, peer):
         transport.abort()
         assert await protocol.lost is None
 
     connected(scenario)
+
+
+def test_transport_whose_peer_resets():
+    """A socket tells its error once: it must reach connection_lost()."""
+    import struct
+
+    async def main():
+        server = socket.create_server(("127.0.0.1", 0))
+        transport, protocol = await asyncio.get_running_loop().create_connection(Recorder, *server.getsockname())
+        peer, _ = server.accept()
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        peer.close()
+        server.close()
+        assert isinstance(await protocol.lost, ConnectionResetError)
+        transport.close()
+
+    horae.run(main())
