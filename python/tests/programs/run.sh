@@ -34,8 +34,14 @@ run_anyio() {
     done
     grep -q "loops were horae's" "$folder/horae.log" || return 1
     # A machine without IPv6 fails some on either loop; what fails on ours alone counts.
-    comm -13 "$folder/asyncio.failed" "$folder/horae.failed" | tee "$folder/only-horae.failed"
-    [[ ! -s $folder/only-horae.failed ]]
+    comm -13 "$folder/asyncio.failed" "$folder/horae.failed" | cut -d' ' -f2- >"$folder/only-horae.failed"
+    [[ -s $folder/only-horae.failed ]] || return 0
+    # Some of its tests give a process three seconds: once more, alone.
+    say "failed on our loop only, once more:"
+    cat "$folder/only-horae.failed"
+    local tests
+    mapfile -t tests <"$folder/only-horae.failed"
+    (cd "$folder" && PYTHONPATH=. "$HORAE_ROOT/$python" -m pytest -q --tb=short -p no:cacheprovider -p horae_default "${tests[@]}")
 }
 
 failed=()
