@@ -44,7 +44,7 @@ def main():
             lines += [f"- `{row['test']}`" for row in also]
         reasons = {}
         for row in result["skipped"]:
-            reasons.setdefault(row["reason"], []).append(row["test"].removeprefix("test.test_asyncio."))
+            reasons.setdefault(" ".join(row["reason"].split()), []).append(row["test"].removeprefix("test.test_asyncio."))
         for reason, tests in sorted(reasons.items()):
             lines += ["", f"Skipped, '{reason}':", *(f"- `{test}`" for test in sorted(tests))]
     print("\n".join(lines))
