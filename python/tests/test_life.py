@@ -208,6 +208,7 @@ loop.call_later(5, loop.stop)
 loop.run_forever()
 print(status, seen)
 loop.remove_reader(left); loop.close()
+left.close(); right.close()
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert (run.stdout, run.stderr) == ("0 [b'hello']\n", "")
