@@ -3,9 +3,8 @@
 # usage: sanitize.sh address | thread
 #
 # address  all tests but those that start other interpreters, under AddressSanitizer and UBSan
-# thread   the tests that use threads, under ThreadSanitizer. The interpreter itself is not instrumented, so its own
-#          synchronisation is invisible: the GIL is annotated by the module (HORAE_PYTHON_SANITIZE=thread), the rest is
-#          in tsan.supp.
+# thread   the tests that use threads, under ThreadSanitizer. The interpreter itself is not instrumented; its GIL is made of
+#          pthread mutexes and conditions, which the sanitizer's run-time library intercepts.
 set -euo pipefail
 : "${HORAE_ROOT:=$(cd "$(dirname "$0")/../.." && pwd)}"
 export HORAE_ROOT
