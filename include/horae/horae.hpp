@@ -3,6 +3,10 @@
 // Everything public in one include.
 #pragma once
 
+#include <horae/coro/join_handle.hpp>
+#include <horae/coro/runtime.hpp>
+#include <horae/coro/task.hpp>
+#include <horae/coro/yield.hpp>
 #include <horae/version.hpp>
 #include <horae/wheel.hpp>
 
