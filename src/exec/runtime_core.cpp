@@ -74,6 +74,14 @@ spawned runtime_core::spawn(resumable& root, join_state join, void* waiter) noex
     return {slot, generation, spawn_error::none};
 }
 
+bool runtime_core::wait_for_slot(slot_waiter& waiter) noexcept {
+    if (!arena_->wait(waiter))
+        return false;
+    for (std::uint32_t i = 0; i < worker_limit(); ++i)
+        worker_at(i)->unpark(); // on its way through step() each gives back what it keeps
+    return true;
+}
+
 void runtime_core::make_ready(task_slot& slot) noexcept {
     worker* const self = current_worker();
     if (self != nullptr && self->core_ == this)

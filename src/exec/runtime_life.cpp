@@ -197,13 +197,21 @@ void runtime_core::join_workers() noexcept {
     if (mode_ == threads::started)
         return;
     for (std::uint32_t i = 0; i < worker_limit(); ++i) {
-        if (!busy_[i])
-            continue;
-        const current_worker_scope scope(owned_[i].get());
-        while (owned_[i]->step(1).what != step_outcome::kind::stopped) {
+        while (step_worker(i, 1).what != step_outcome::kind::stopped) {
         }
-        worker_left(*owned_[i]);
     }
+}
+
+step_outcome runtime_core::step_worker(std::uint32_t index, std::uint32_t budget) {
+    HORAE_ASSERT(mode_ == threads::none, "only a runtime without threads is stepped from outside");
+    if (!busy_[index])
+        return {step_outcome::kind::stopped};
+    worker& self = *owned_[index];
+    const current_worker_scope scope(&self);
+    const step_outcome outcome = self.step(budget);
+    if (outcome.what == step_outcome::kind::stopped)
+        worker_left(self);
+    return outcome;
 }
 
 void runtime_core::drive_loop(bool (*done)(void*), void* context) {
@@ -211,14 +219,8 @@ void runtime_core::drive_loop(bool (*done)(void*), void* context) {
         bool ran = false;
         step_outcome last{step_outcome::kind::idle};
         for (std::uint32_t i = 0; i < worker_limit() && !done(context); ++i) {
-            worker& self = *owned_[i];
-            if (!busy_[i])
-                continue;
-            const current_worker_scope scope(&self);
-            last = self.step(tasks_per_step);
-            ran |= last.what != step_outcome::kind::idle;
-            if (last.what == step_outcome::kind::stopped)
-                worker_left(self);
+            last = step_worker(i, tasks_per_step);
+            ran |= last.what == step_outcome::kind::ran;
         }
         if (ran || done(context))
             continue;

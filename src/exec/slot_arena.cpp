@@ -33,6 +33,7 @@ std::unique_ptr<slot_arena> slot_arena::acquire(std::uint32_t capacity) {
         if (const auto found = from.arenas.find(capacity); found != from.arenas.end()) {
             auto arena = std::move(found->second);
             from.arenas.erase(found);
+            arena->start_over();
             return arena;
         }
     }
@@ -48,6 +49,17 @@ void slot_arena::shelve(std::unique_ptr<slot_arena> arena) noexcept {
         to.arenas.emplace(capacity, std::unique_ptr<slot_arena>(kept));
     } catch (const std::bad_alloc&) {
     }
+}
+
+// When every slot is back, slots are dealt out in order again, so that a seed repeats itself. A slot whose
+// handle outlives its runtime comes back later, in whatever order.
+void slot_arena::start_over() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (free_count_ != limit_.load(std::memory_order_relaxed))
+        return;
+    free_ = none;
+    free_count_ = 0;
+    limit_.store(0, std::memory_order_seq_cst);
 }
 
 slot_arena::slot_arena(std::uint32_t capacity) : capacity_(capacity) {
@@ -80,6 +92,7 @@ std::uint32_t slot_arena::take(std::uint32_t count) noexcept {
         std::uint32_t index = free_;
         if (index != none) {
             free_ = slots_[index].next_free;
+            --free_count_;
         } else {
             index = limit_.load(std::memory_order_relaxed); // written under the mutex only
             if (index == usable_ && !grow())
@@ -93,13 +106,55 @@ std::uint32_t slot_arena::take(std::uint32_t count) noexcept {
 }
 
 void slot_arena::give(std::uint32_t first) noexcept {
-    const std::lock_guard lock(mutex_);
-    while (first != none) {
-        const std::uint32_t next = slots_[first].next_free;
-        slots_[first].next_free = free_;
-        free_ = first;
-        first = next;
+    std::uint32_t given = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        for (; first != none; ++given) {
+            const std::uint32_t next = slots_[first].next_free;
+            slots_[first].next_free = free_;
+            free_ = first;
+            first = next;
+        }
+        free_count_ += given;
     }
+    // One waiter for each slot, woken without the mutex.
+    for (; given != 0 && has_waiters(); --given) {
+        wake_ticket ticket;
+        {
+            const std::lock_guard lock(mutex_);
+            if (first_waiter_ == nullptr)
+                return;
+            ticket = first_waiter_->ticket;
+            unlink(*first_waiter_);
+        }
+        wake(ticket);
+    }
+}
+
+bool slot_arena::wait(slot_waiter& waiter) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (free_ != none || limit_.load(std::memory_order_relaxed) < capacity_)
+        return false;
+    waiter.previous = last_waiter_;
+    waiter.next = nullptr;
+    waiter.linked = true;
+    (last_waiter_ != nullptr ? last_waiter_->next : first_waiter_) = &waiter;
+    last_waiter_ = &waiter;
+    waiting_.fetch_add(1, std::memory_order_relaxed); // under the mutex; give() looks after taking it once
+    return true;
+}
+
+void slot_arena::forget(slot_waiter& waiter) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (waiter.linked)
+        unlink(waiter);
+}
+
+void slot_arena::unlink(slot_waiter& waiter) noexcept {
+    (waiter.previous != nullptr ? waiter.previous->next : first_waiter_) = waiter.next;
+    (waiter.next != nullptr ? waiter.next->previous : last_waiter_) = waiter.previous;
+    waiter.linked = false;
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void slot_arena::set_handler(exception_handler handler) {

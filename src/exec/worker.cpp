@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace horae {
 namespace {
@@ -72,7 +73,19 @@ step_outcome worker::step(std::uint32_t budget) {
     // A ring that others could help with; relaxed, because the next step looks again.
     if (ran && ring_.size() > 1 && core_->idle_.wants_work())
         core_->notify();
-    if (ran || look_around() || steal() != 0) {
+    if (!ran) {
+        ran = look_around();
+        // What was found is run in the same step: two workers that only moved a task could move it back and
+        // forth.
+        std::uint32_t index = 0;
+        if (next_ready(index) || steal(index)) {
+            if (searching_)
+                stop_searching(true);
+            run(index);
+            ran = true;
+        }
+    }
+    if (ran) {
         if (searching_)
             stop_searching(true);
         return {step_outcome::kind::ran};
@@ -84,6 +97,8 @@ step_outcome worker::step(std::uint32_t budget) {
 bool worker::look_around() noexcept {
     std::size_t did = drain_messages();
     did += poll_drivers();
+    if (arena_->has_waiters())
+        give_back_slots();
     if (ring_.size() + 64 <= ring_limit_ || ring_.size() == 0)
         did += acquire_signals();
     return did != 0;
@@ -129,7 +144,8 @@ std::size_t worker::acquire_signals() noexcept {
     return count;
 }
 
-std::size_t worker::steal() noexcept {
+// One to run now; the rest goes to the ring.
+bool worker::steal(std::uint32_t& index) noexcept {
     if (!searching_) {
         core_->idle_.begin_search();
         searching_ = true;
@@ -142,14 +158,15 @@ std::size_t worker::steal() noexcept {
             continue;
         std::array<std::uint32_t, ready_ring::capacity / 2> loot;
         const std::size_t got = victim->ring_.steal(loot);
-        for (std::size_t k = 0; k < got; ++k)
+        if (got == 0)
+            continue;
+        for (std::size_t k = 1; k < got; ++k)
             push_ring(loot[k], std::memory_order_release);
-        if (got != 0) {
-            counters_.steals.add(got);
-            return got;
-        }
+        counters_.steals.add(got);
+        index = loot[0];
+        return true;
     }
-    return 0;
+    return false;
 }
 
 void worker::stop_searching(bool found) noexcept {
@@ -222,6 +239,7 @@ void worker::retire() noexcept {
     pending_messages_ = nullptr;
     for (const auto& each : drivers_)
         each->hand_over(*this);
+    give_back_slots(); // before the queues are emptied: it may wake a task that waits for a slot
     {
         const std::lock_guard lock(waiting_mutex_);
         waiting_driver_.store(nullptr);
@@ -232,10 +250,6 @@ void worker::retire() noexcept {
         core_->signals_.mark(index);
         ++tasks;
     }
-    if (free_slots_ != slot_arena::none)
-        arena_->give(free_slots_);
-    free_slots_ = slot_arena::none;
-    free_count_ = 0;
     counters_.migrated_tasks.add(tasks);
     counters_.migrated_messages.add(messages);
     if (searching_)
@@ -243,6 +257,12 @@ void worker::retire() noexcept {
     for (; tasks != 0 && core_->idle_.wants_work(); --tasks)
         core_->notify();
     core_->notify();
+}
+
+void worker::give_back_slots() noexcept {
+    if (free_slots_ != slot_arena::none)
+        arena_->give(std::exchange(free_slots_, slot_arena::none));
+    free_count_ = 0;
 }
 
 task_slot* worker::take_slot() noexcept {

@@ -51,6 +51,9 @@ public:
     // Starts a task. On success the frame belongs to the slot; on an error it is still the caller's.
     spawned spawn(resumable& root, join_state join, void* waiter) noexcept;
 
+    // See slot_arena::wait. Also makes the workers give back the slots they keep for themselves.
+    bool wait_for_slot(slot_waiter& waiter) noexcept;
+
     // The owner of a `scheduled` state: into a queue, and wake whoever is needed.
     void make_ready(task_slot& slot) noexcept;
     // The same from a thread that is no worker of ours. Safe against the end of the runtime.
@@ -87,6 +90,9 @@ public:
         drive_loop([](void* context) { return (*static_cast<std::remove_reference_t<Done>*>(context))(); },
                    &done);
     }
+
+    // Without threads: one step of the worker in that place; `stopped` when there is none.
+    step_outcome step_worker(std::uint32_t index, std::uint32_t budget);
 
     bool threadless() const noexcept { return mode_ == threads::none; }
     bool forked() const noexcept;

@@ -22,6 +22,14 @@ namespace horae {
 
 class runtime_core;
 
+// One who waits for a free slot; linked in the arena, under its mutex.
+struct slot_waiter {
+    wake_ticket ticket;
+    slot_waiter* next = nullptr;
+    slot_waiter* previous = nullptr;
+    bool linked = false;
+};
+
 class slot_arena {
 public:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -46,6 +54,13 @@ public:
     // A chain back.
     void give(std::uint32_t first) noexcept;
 
+    // False: there is a free slot after all. True: the ticket is woken when one comes back, at most once.
+    bool wait(slot_waiter& waiter) noexcept;
+    void forget(slot_waiter& waiter) noexcept;
+    // Somebody waits: those who keep free slots for themselves give them back. relaxed: looked at again and
+    // again.
+    bool has_waiters() const noexcept { return waiting_.load(std::memory_order_relaxed) != 0; }
+
     std::uint64_t retired() const noexcept { return retired_.load(std::memory_order_relaxed); }
     // The slot's generation is used up.
     void retire() noexcept { retired_.fetch_add(1, std::memory_order_relaxed); }
@@ -67,6 +82,8 @@ public:
 private:
     explicit slot_arena(std::uint32_t capacity);
     bool grow() noexcept;
+    void start_over() noexcept;
+    void unlink(slot_waiter& waiter) noexcept;
 
     task_slot* slots_ = nullptr;
     std::uint32_t capacity_;
@@ -75,6 +92,10 @@ private:
     std::atomic<std::uint64_t> retired_{0};
     std::mutex mutex_;
     std::uint32_t free_ = none;
+    std::uint32_t free_count_ = 0;
+    slot_waiter* first_waiter_ = nullptr;
+    slot_waiter* last_waiter_ = nullptr;
+    std::atomic<std::uint32_t> waiting_{0};
     std::shared_ptr<const exception_handler> handler_;
 };
 

@@ -23,6 +23,8 @@
 //   shielded --cancel[C]--> claimed (C cancels the children) --unclaim--> shielded_cancel
 //   shielded_cancel --wake[K]--> scheduled_cancel       claimed_notified --unclaim--> scheduled_cancel
 //   executing_cancel --suspend(shielded)[W]--> claimed, as above with W in place of C
+//   executing_cancel --wake[K]--> notified_cancel --suspend(shielded)[W]--> claimed (W destroys: the children
+//   ended)
 //
 // Who owns the frame and the plain fields of the slot: the one who moved the word to executing or claimed,
 // until he moves it on. scheduled* is owned by exactly one queue entry.
@@ -60,6 +62,7 @@ enum class slot_state : std::uint8_t {
     executing,
     notified,
     executing_cancel,
+    notified_cancel,
     claimed,
     claimed_notified,
     done,
@@ -164,7 +167,11 @@ public:
         std::uint64_t seen = word_.load(std::memory_order_relaxed); // a guess; the CAS decides
         for (;;) {
             const view now = unpack(seen);
-            const slot_state next = now.state == slot_state::notified ? slot_state::executing : now.state;
+            slot_state next = now.state;
+            if (next == slot_state::notified)
+                next = slot_state::executing;
+            else if (next == slot_state::notified_cancel)
+                next = slot_state::executing_cancel;
             // acq_rel: HB-2, for a waker whose notice is taken back here.
             if (word_.compare_exchange_weak(seen, pack({now.generation, next_epoch(now.epoch), next}),
                                             std::memory_order_acq_rel, std::memory_order_relaxed))
@@ -174,7 +181,8 @@ public:
 
     // W: is a cancellation pending? relaxed: the flag alone is asked for.
     bool cancel_requested() const noexcept {
-        return load(std::memory_order_relaxed).state == slot_state::executing_cancel;
+        const slot_state now = load(std::memory_order_relaxed).state;
+        return now == slot_state::executing_cancel || now == slot_state::notified_cancel;
     }
 
     // C. may_claim: C can destroy a frame where it is; otherwise an idle task is queued to be destroyed.
@@ -257,6 +265,9 @@ private:
         case slot_state::executing:
             result = wake_result::notified;
             return slot_state::notified;
+        case slot_state::executing_cancel:
+            result = wake_result::notified;
+            return slot_state::notified_cancel;
         case slot_state::claimed:
             result = wake_result::notified;
             return slot_state::claimed_notified;
@@ -277,9 +288,11 @@ private:
             result = cancel_result::flagged;
             return slot_state::scheduled_cancel;
         case slot_state::executing:
-        case slot_state::notified:
             result = cancel_result::flagged;
             return slot_state::executing_cancel;
+        case slot_state::notified:
+            result = cancel_result::flagged;
+            return slot_state::notified_cancel;
         default:
             return state;
         }
@@ -298,6 +311,9 @@ private:
             } else if (now.state == slot_state::executing_cancel) {
                 next = slot_state::claimed;
                 result = when_cancelled;
+            } else if (now.state == slot_state::notified_cancel) {
+                next = slot_state::claimed; // what it waited for has come, so nothing shields it any more
+                result = suspend_result::destroy;
             }
             // acq_rel: release for HB-1 and HB-3, acquire for HB-2 when notified.
             if (word_.compare_exchange_weak(seen, pack({now.generation, now.epoch, next}),

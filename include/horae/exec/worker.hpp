@@ -115,10 +115,11 @@ private:
     std::size_t poll_drivers() noexcept;
     bool look_around() noexcept;
     std::size_t acquire_signals() noexcept;
-    std::size_t steal() noexcept;
+    bool steal(std::uint32_t& index) noexcept;
     void stop_searching(bool found) noexcept;
     step_outcome prepare_to_park() noexcept;
     void retire() noexcept;
+    void give_back_slots() noexcept;
 
     // Read by others.
     ready_ring ring_;
