@@ -57,10 +57,8 @@ runtime_core::runtime_core(runtime_options options, threads mode)
 runtime_core::~runtime_core() {
     if (forked()) {
         // The threads stayed in the parent, and any lock may be held by one of them: leave everything alone.
-        for (auto& each : threads_) {
-            if (each.joinable())
-                each.detach();
-        }
+        for (auto& each : threads_)
+            static_cast<void>(new std::thread(std::move(each))); // can be neither joined nor detached here
         for (auto& each : owned_)
             static_cast<void>(each.release());
         static_cast<void>(arena_.release());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <horae/exec/slot_arena.hpp>
 
+#include <horae/exec/task_cancelled.hpp>
+
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -170,11 +172,16 @@ void slot_arena::report(std::exception_ptr error) noexcept {
         handler = handler_;
     }
     try {
-        if (handler && *handler) {
+        std::rethrow_exception(error);
+    } catch (const task_cancelled&) {
+        return;
+    } catch (...) {
+    }
+    try {
+        if (handler && *handler)
             (*handler)(std::move(error));
-            return;
-        }
-        std::rethrow_exception(std::move(error));
+        else
+            std::rethrow_exception(std::move(error));
     } catch (const std::exception& e) {
         std::fprintf(stderr, "horae: an exception that nobody awaits: %s\n", e.what());
     } catch (...) {

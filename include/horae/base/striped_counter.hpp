@@ -27,8 +27,8 @@ public:
     std::size_t stripes() const noexcept { return mask_ + 1; }
 
     // relaxed: the count publishes nothing but itself.
-    void add(std::size_t stripe, std::int64_t delta) noexcept {
-        stripes_[stripe & mask_].value.fetch_add(delta, std::memory_order_relaxed);
+    void add(std::size_t at, std::int64_t delta) noexcept {
+        stripes_[at & mask_].value.fetch_add(delta, std::memory_order_relaxed);
     }
 
     std::int64_t sum() const noexcept {

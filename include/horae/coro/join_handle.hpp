@@ -13,17 +13,12 @@
 #include <horae/base/parker.hpp>
 #include <horae/coro/task.hpp>
 #include <horae/exec/release.hpp>
+#include <horae/exec/task_cancelled.hpp>
 
 #include <exception>
 #include <utility>
 
 namespace horae {
-
-// What awaiting a cancelled task throws.
-class task_cancelled : public std::exception {
-public:
-    const char* what() const noexcept override { return "the task was cancelled"; }
-};
 
 namespace detail {
 
