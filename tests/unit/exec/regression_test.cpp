@@ -147,7 +147,6 @@ TEST(regression_24, a_waiting_driver_is_woken) {
 // 30: storms of wake-ups, all but one of each suspension stale.
 TEST(regression_30, wake_storms) {
     runtime rt({.workers = 2});
-    std::atomic<std::uint64_t> word{0};
     std::mutex mutex;
     wake_ticket current;
     std::atomic<bool> over{false};

@@ -10,9 +10,7 @@
 #include <chrono>
 #include <csignal>
 #include <pthread.h>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 
 namespace {
 
@@ -302,34 +300,6 @@ TEST(runtime, current_thread_with_blocking_pool_and_foreign_wake) {
     runtime rt({.current_thread = true});
     EXPECT_EQ(
         rt.block_on([]() -> task<int> { co_return co_await horae::spawn_blocking([] { return 5; }); }()), 5);
-}
-
-// Regression 33: a child of fork gets an error, not a hang.
-TEST(fork, the_child_gets_a_defined_error) {
-    runtime rt({.workers = 2});
-    rt.block_on(answer());
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-        alarm(10); // a hang would end the child by a signal
-        int code = 1;
-        try {
-            rt.block_on(answer());
-        } catch (const horae::spawn_failure& e) {
-            code = e.code() == spawn_error::forked ? 0 : 2;
-        }
-        if (code == 0) {
-            runtime fresh({.workers = 1}); // a new runtime works
-            code = fresh.block_on(answer()) == 42 ? 0 : 3;
-        }
-        rt.~runtime(); // the end of the old one does not hang either
-        _exit(code);
-    }
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status));
-    EXPECT_EQ(WEXITSTATUS(status), 0);
-    EXPECT_EQ(rt.block_on(answer()), 42);
 }
 
 // A signal never shortens a wait.
