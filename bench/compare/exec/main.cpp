@@ -8,7 +8,8 @@ int main(int argc, char** argv) {
             std::printf("{\"rival\":\"%s\"}\n", name);
         return 0;
     }
-    bench::settings with{.rival = first};
+    bench::settings with;
+    with.rival = first;
     for (int i = 2; i + 1 < argc; ++i) {
         if (std::strcmp(argv[i], "--only") == 0)
             with.only = argv[i + 1];

@@ -5,6 +5,8 @@
 // locks.
 #include "workload.hpp"
 
+#include <utility> // before Asio 1.74, which forgets it
+
 #include <boost/asio.hpp>
 
 #include <atomic>

@@ -52,8 +52,12 @@ private:
 };
 
 inline std::uint64_t spin(std::uint64_t x) {
-    for (int i = 0; i < 1000; ++i)
-        x = x * 6364136223846793005U + 1442695040888963407U;
+    x |= 1;
+    for (int i = 0; i < 500; ++i) { // shifts and xors, which no compiler folds
+        x ^= x << 13U;
+        x ^= x >> 7U;
+        x ^= x << 17U;
+    }
     return x;
 }
 

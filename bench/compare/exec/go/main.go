@@ -67,10 +67,13 @@ func fib(n int) uint64 {
 var sink uint64
 
 func spin(x uint64) {
-	for i := 0; i < 1000; i++ {
-		x = x*6364136223846793005 + 1442695040888963407
+	x |= 1
+	for i := 0; i < 500; i++ {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
 	}
-	if x == 1 {
+	if x == 0 {
 		sink = x
 	}
 }

@@ -94,8 +94,11 @@ fn fib(n: u32) -> std::pin::Pin<Box<dyn Future<Output = u64> + Send>> {
 }
 
 fn spin(mut x: u64) -> u64 {
-    for _ in 0..1000 {
-        x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    x |= 1;
+    for _ in 0..500 {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
     }
     x
 }
