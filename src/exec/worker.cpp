@@ -247,7 +247,7 @@ void worker::retire() noexcept {
     drivers_.clear();
     std::uint32_t index = 0;
     while (next_ready(index)) {
-        core_->signals_.mark(index);
+        mark(index);
         ++tasks;
     }
     counters_.migrated_tasks.add(tasks);

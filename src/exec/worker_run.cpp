@@ -7,11 +7,21 @@
 
 namespace horae {
 
-void worker::push_ring(std::uint32_t index, std::memory_order order) noexcept {
-    if (ring_.size() < ring_limit_ && ring_.push(index, order))
+void worker::push_ring(std::uint32_t entry, std::memory_order order) noexcept {
+    if (ring_.size() < ring_limit_ && ring_.push(entry, order))
         return;
-    core_->signals_.mark(index);
     counters_.overflows.add();
+    mark(entry);
+}
+
+// The signal map knows slots only, so a task that yielded must be `scheduled` there.
+void worker::mark(std::uint32_t entry) noexcept {
+    const std::uint32_t index = entry & ~yielded_entry;
+    task_slot& slot = (*arena_)[index];
+    if ((entry & yielded_entry) != 0 && slot.word.yield() == suspend_result::destroy)
+        destroy(slot);
+    else
+        core_->signals_.mark(index);
 }
 
 void worker::push_next(task_slot& slot) noexcept {
@@ -39,9 +49,17 @@ bool worker::next_ready(std::uint32_t& index) noexcept {
     return ring_.pop(index);
 }
 
-void worker::run(std::uint32_t index) noexcept {
-    task_slot& slot = (*arena_)[index];
+void worker::run(std::uint32_t entry) noexcept {
+    task_slot& slot = (*arena_)[entry & ~yielded_entry];
     counters_.polls.add();
+    if ((entry & yielded_entry) != 0) {
+        // Still `executing`; the ring published the frame (HB-R1), and only a cancellation can have come.
+        if (slot.word.cancel_requested() && slot.word.yield() == suspend_result::destroy)
+            destroy(slot);
+        else
+            resume(slot);
+        return;
+    }
     if (slot.word.start() == start_result::run)
         resume(slot);
     else
@@ -56,12 +74,19 @@ bool worker::poll_inline(const wake_ticket& ticket) noexcept {
     return true;
 }
 
-// The word is `executing` and ours. Afterwards the slot belongs to whoever the word says.
+// The word is `executing` and ours. Afterwards the slot belongs to whoever the word says, or to the ring.
 void worker::resume(task_slot& slot) noexcept {
     task_slot* const before = running_;
     running_ = &slot;
     slot.leave = leave_kind::suspended;
     slot.innermost->self.resume();
+    // With nothing else to do here, a task that yields goes on at once, a few times.
+    for (std::uint32_t left = yields_in_place;
+         left != 0 && slot.leave == leave_kind::yielded && idle_locally() && !slot.word.cancel_requested();
+         --left) {
+        slot.leave = leave_kind::suspended;
+        slot.innermost->self.resume();
+    }
     running_ = before;
     suspend_result result = suspend_result::suspended;
     switch (slot.leave) {
@@ -69,6 +94,11 @@ void worker::resume(task_slot& slot) noexcept {
         end(slot, task_outcome::completed);
         return;
     case leave_kind::yielded:
+        if (!slot.word.cancel_requested()) {
+            // Nobody can wake it, so the word stays `executing` and the ring's entry owns the task.
+            push_ring(slot.index | yielded_entry, std::memory_order_release);
+            return;
+        }
         result = slot.word.yield();
         break;
     case leave_kind::shielded:

@@ -25,8 +25,10 @@ public:
             horae::wake(ticket_);
     }
     bool await_ready() noexcept {
-        int expected = set;
-        return state_.compare_exchange_strong(expected, none, std::memory_order_acquire);
+        if (state_.load(std::memory_order_acquire) != set)
+            return false;
+        state_.store(none, std::memory_order_relaxed); // one waiter: nobody else takes it
+        return true;
     }
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> at) noexcept {

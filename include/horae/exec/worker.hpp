@@ -45,6 +45,7 @@ public:
     static constexpr std::uint32_t next_streak_limit = 3;
     static constexpr std::uint32_t message_batch = 256;
     static constexpr std::uint32_t slot_batch = 64;
+    static constexpr std::uint32_t yields_in_place = 16;
 
     worker(runtime_core& core, std::uint32_t index);
     worker(const worker&) = delete;
@@ -105,10 +106,15 @@ private:
     friend class runtime_core;
 
     void open(worker_id id);
-    void run(std::uint32_t index) noexcept;
+    void run(std::uint32_t entry) noexcept;
     void resume(task_slot& slot) noexcept;
     void end(task_slot& slot, task_outcome outcome) noexcept;
-    void push_ring(std::uint32_t index, std::memory_order order) noexcept;
+    // An entry of the ring is a slot's index; with this bit the task has yielded and its word is still
+    // `executing`. Such a task has no ticket out, so nobody but a canceller touches the word: yielding costs
+    // no CAS.
+    static constexpr std::uint32_t yielded_entry = std::uint32_t{1} << 31U;
+    void push_ring(std::uint32_t entry, std::memory_order order) noexcept;
+    void mark(std::uint32_t entry) noexcept;
     bool next_ready(std::uint32_t& index) noexcept;
     bool idle_locally() const noexcept { return next_ == slot_arena::none && ring_.size() == 0; }
     std::size_t drain_messages() noexcept;
