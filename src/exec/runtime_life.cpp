@@ -175,6 +175,11 @@ bool runtime_core::remove_worker(worker_id id) noexcept {
     return true;
 }
 
+bool runtime_core::stopped() const noexcept {
+    const std::lock_guard lock(admin_mutex_);
+    return stopped_;
+}
+
 void runtime_core::join_workers() noexcept {
     std::array<std::thread, idle_set::max_workers> ending;
     {
@@ -238,8 +243,8 @@ shutdown_report runtime_core::shutdown(std::int64_t deadline_ns) {
     const std::lock_guard lock(shutdown_mutex_);
     const runtime_metrics before = metrics();
     accepting_.store(false, std::memory_order_seq_cst);
-    if (running_workers() == 0 && live() != 0 && mode_ == threads::started)
-        add_worker(); // all were removed, and somebody must end the tasks
+    if (running_workers() == 0 && !stopped() && (live() != 0 || !orphans_.maybe_empty()))
+        add_worker(); // all were removed, and somebody must end the tasks and take the messages
     wait_for_quiet(deadline_ns, false);
     refuse_all_.store(true, std::memory_order_seq_cst);
     wait_for_quiet(never_ns, true);

@@ -237,8 +237,10 @@ void worker::retire() noexcept {
         }
     }
     pending_messages_ = nullptr;
-    for (const auto& each : drivers_)
-        each->hand_over(*this);
+    if (!core_->refuse_all_.load(std::memory_order_relaxed)) {
+        for (const auto& each : drivers_)
+            each->hand_over(*this);
+    }
     give_back_slots(); // before the queues are emptied: it may wake a task that waits for a slot
     {
         const std::lock_guard lock(waiting_mutex_);

@@ -6,6 +6,7 @@ A full run writes to docs/benchmarks and takes some minutes; one narrowed by an 
 """
 import argparse
 import json
+import os
 import pathlib
 import sys
 
@@ -37,9 +38,10 @@ def measure(options: argparse.Namespace) -> dict:
              for program in options.program for row in rounds.json_lines([program, "--list"])]
     wanted = [(name, program) for name, program in found if not options.rivals or name in options.rivals]
     extra = ["--only", options.only] if options.only else []
+    load = round(os.getloadavg()[0], 1)
     jobs = {name: [program, name, *extra] for name, program in wanted}
     rows = rounds.round_robin(jobs, options.rounds or (2 if options.quick else 5), 300.0, "executor")
-    return {"benchmark": "exec", "machine": machine.facts(), "missing": options.missing,
+    return {"benchmark": "exec", **machine.facts(), "load_before": load, "missing": options.missing,
             "cells": rounds.condense(rows, ("rival", "workload", "workers"), "ns_per_op")}
 
 
@@ -90,9 +92,10 @@ def page(results: dict) -> str:
     lines += ["", "Resident bytes of a suspended task, all included: " + ", ".join(
         f"{key[2]} {cell['bytes']}" for key, cell in sorted(cells.items()) if "bytes" in cell and key[1] == 1), ""]
     lines += ["## Missed", ""] + [f"- {miss}" for miss in verdicts(results) or ["nothing"]]
-    lines += [""] + [f"Left out. {text}." for text in results["missing"]]
-    lines += ["", "Machine: " + ", ".join(f"{key} {value}" for key, value in results["machine"].items())]
-    return "\n".join(lines).rstrip() + "\n"
+    lines += [""] + [f"Left out: {text}.\n" for text in results["missing"]]
+    facts = ", ".join(f"{key} {value}" for key, value in results["machine"].items())
+    lines += [f"Machine: {facts}. Load average before the run: {results['load_before']} (above 0 others were using the cores)."]
+    return "\n".join(lines) + "\n"
 
 
 def chart(results: dict) -> str:

@@ -123,6 +123,7 @@ private:
     void tell_quiet_waiter() noexcept;
     void cancel_everything() noexcept;
     void join_workers() noexcept;
+    bool stopped() const noexcept;
     void wait_for_quiet(std::int64_t deadline_ns, bool cancel);
 
     runtime_options options_;

@@ -41,18 +41,22 @@ TEST(regression_14, tasks_waiting_on_each_other_at_shutdown) {
 // 15, 38: destructors that cancel other tasks while a shutdown cancels everything.
 TEST(regression_15_38, destructors_that_cancel_during_shutdown) {
     struct canceller {
-        horae::task_ref victim;
-        ~canceller() { horae::cancel(victim); }
+        const std::vector<horae::task_ref>* all;
+        std::size_t next;
+        ~canceller() {
+            horae::cancel((*all)[next]);
+        } // round and round: it also meets tasks that are being destroyed
     };
     for (int round = 0; round < 50; ++round) {
         runtime rt({.workers = 2});
-        std::vector<horae::task_ref> others;
-        for (int i = 0; i < 20; ++i) {
-            auto handle = rt.spawn([](horae::task_ref victim) -> task<> {
-                const canceller at_end{victim};
-                co_await for_ever();
-            }(others.empty() ? horae::task_ref{} : others[static_cast<std::size_t>(i * 7) % others.size()]));
-            others.push_back(handle.ref());
+        std::vector<horae::task_ref> all(20);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            auto handle =
+                rt.spawn([](const std::vector<horae::task_ref>& others, std::size_t next) -> task<> {
+                    const canceller at_end{&others, next};
+                    co_await for_ever();
+                }(all, (i + 1) % all.size()));
+            all[i] = handle.ref();
             handle.detach();
         }
         EXPECT_EQ(rt.shutdown(0s).cancelled, 20U);
