@@ -35,7 +35,7 @@ need() {
 }
 
 need_build() { need g++ cmake ninja-build; }
-need_tests() { need_build; need libgtest-dev pkg-config python3; }
+need_tests() { need_build; need libgtest-dev pkg-config python3 relacy-dev; }
 need_clang() { need clang-19 libclang-rt-19-dev; }
 need_bench() { need_build; need libboost-dev libuv1-dev libevent-dev pkg-config python3; }
 

@@ -1,0 +1,3 @@
+module horae/bench/exec
+
+go 1.21

@@ -1,0 +1,57 @@
+# Models run the library's own lock-free classes inside the relacy model checker.
+#   horae_model(NAME SOURCE)                            must hold
+#   horae_mutant(MODEL NAME HEADER "OLD" "NEW")         the same with OLD replaced by NEW in include/horae/HEADER:
+#                                                       the model must fail
+# A mutant is a copy of the header in the build tree that comes first in the include path. OLD must occur exactly once.
+# Built without sanitizers only: the checker switches stacks by itself.
+# The checker itself is compiled once, as a precompiled header.
+find_path(HORAE_RELACY relacy/relacy.hpp)
+if(HORAE_RELACY AND NOT CMAKE_CXX_FLAGS_DEBUG MATCHES "fsanitize")
+  set(HORAE_MODELS ON)
+else()
+  set(HORAE_MODELS OFF)
+endif()
+
+function(horae_model_program name source first_include)
+  add_executable(${name} ${source})
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  target_compile_options(${name} PRIVATE -O1 -g0 -w -fno-sized-deallocation)
+  target_include_directories(${name} PRIVATE ${first_include} "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/tests")
+  if(NOT TARGET horae_model_pch)
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/horae_model_pch.cpp" CONTENT "int main() { return 0; }\n")
+    add_executable(horae_model_pch "${PROJECT_BINARY_DIR}/horae_model_pch.cpp")
+    target_compile_features(horae_model_pch PRIVATE cxx_std_20)
+    target_compile_options(horae_model_pch PRIVATE -O1 -g0 -w -fno-sized-deallocation)
+    target_precompile_headers(horae_model_pch PRIVATE "${PROJECT_SOURCE_DIR}/tests/support/relacy_atomics.hpp")
+  endif()
+  target_precompile_headers(${name} REUSE_FROM horae_model_pch)
+endfunction()
+
+function(horae_model name source)
+  if(NOT HORAE_MODELS)
+    return()
+  endif()
+  horae_model_program(${name} ${source} "")
+  add_test(NAME ${name} COMMAND ${name})
+  set_property(DIRECTORY PROPERTY horae_source_of_${name} "${source}")
+endfunction()
+
+function(horae_mutant model name header old new)
+  if(NOT HORAE_MODELS)
+    return()
+  endif()
+  get_property(source DIRECTORY PROPERTY horae_source_of_${model})
+  set(original "${PROJECT_SOURCE_DIR}/include/horae/${header}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${original}")
+  file(READ "${original}" text)
+  string(FIND "${text}" "${old}" at)
+  string(FIND "${text}" "${old}" last REVERSE)
+  if(at EQUAL -1 OR NOT at EQUAL last)
+    message(FATAL_ERROR "mutant ${name}: the text to replace must occur exactly once in ${header}")
+  endif()
+  string(REPLACE "${old}" "${new}" text "${text}")
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/mutants/${model}_${name}")
+  file(CONFIGURE OUTPUT "${folder}/horae/${header}" CONTENT "${text}" @ONLY)
+  horae_model_program(${model}_${name} ${source} "${folder}")
+  add_test(NAME ${model}_${name} COMMAND ${model}_${name} --mutant)
+endfunction()
