@@ -10,31 +10,31 @@
 //
 //   Actors: S spawner, W the worker that runs the task, K a waker with a ticket, C a canceller.
 //
-//   free --spawn[S]--> scheduled --start[W], epoch+1--> executing --finish[W]--> done --release--> free,
-//   gen+1 executing --suspend[W]--> idle            idle --wake[K]--> scheduled executing --wake[K]-->
-//   notified           idle --start_inline[K], epoch+1--> executing notified  --suspend[W]--> scheduled idle
-//   --cancel[C]--> claimed (C destroys) or scheduled_cancel executing, notified --cancel[C]-->
-//   executing_cancel --suspend[W]--> claimed (W destroys) scheduled --cancel[C]--> scheduled_cancel
-//   --start[W]--> claimed (W destroys) claimed   --finish--> done                claimed --wake[K]-->
-//   claimed_notified
+//   free      --spawn[S]--> scheduled --start[W], epoch+1--> executing --finish[W]--> done
+//   done      --release--> free, generation+1
+//   executing --suspend[W]--> idle              executing --wake[K]--> notified
+//   idle      --wake[K]--> scheduled            idle      --start_inline[K], epoch+1--> executing
+//   notified  --suspend[W]--> scheduled
+//   idle      --cancel[C]--> claimed (C destroys) or scheduled_cancel
+//   executing, notified --cancel[C]--> executing_cancel --suspend[W]--> claimed (W destroys)
+//   scheduled --cancel[C]--> scheduled_cancel --start[W]--> claimed (W destroys)
+//   claimed   --finish--> done                  claimed   --wake[K]--> claimed_notified
 //
 //   A shielded suspension waits for children that may use this frame, so it can not be destroyed at once:
 //   executing --suspend(shielded)[W]--> shielded --wake[K]--> scheduled
-//   shielded --cancel[C]--> claimed (C cancels the children) --unclaim--> shielded_cancel
-//   shielded_cancel --wake[K]--> scheduled_cancel       claimed_notified --unclaim--> scheduled_cancel
+//   shielded  --cancel[C]--> claimed (C cancels the children) --unclaim--> shielded_cancel
+//   shielded_cancel  --wake[K]--> scheduled_cancel      claimed_notified --unclaim--> scheduled_cancel
 //   executing_cancel --suspend(shielded)[W]--> claimed, as above with W in place of C
-//   executing_cancel --wake[K]--> notified_cancel --suspend(shielded)[W]--> claimed (W destroys: the children
-//   ended)
+//   executing_cancel --wake[K]--> notified_cancel --suspend(shielded)[W]--> claimed (W destroys: the
+//                                                                           children ended)
 //
 // Who owns the frame and the plain fields of the slot: the one who moved the word to executing or claimed,
 // until he moves it on. scheduled* is owned by exactly one queue entry.
 //
 // HB-1  W: suspend() release -> next W: start()/start_inline() acquire. Publishes the frame. wake() and
-// cancel() in
-//       between are read-modify-writes and continue the release sequence.
+//       cancel() in between are read-modify-writes and continue the release sequence.
 // HB-2  K: wake() release -> W: start() acquire, or suspend() acquire when notified. Publishes what K wrote
-// before.
-//       Holds for the second waker too: 'already scheduled' is a read-modify-write, never a mere load.
+//       before. Holds for the second waker too: 'already scheduled' is a read-modify-write, never a mere load.
 // HB-3  W: suspend() release -> C: cancel() acquire. The destroyer sees the frame.
 // HB-4  finish() release -> whoever reads done with acquire.
 // HB-5  release() release -> K: a stale ticket that still reads the old word can only fail its CAS.
