@@ -358,6 +358,22 @@ private:
         }
     }
 
+    // Of entries that have come due: drops the stale, moves the deferred on, and visits the others.
+    template <class Visit>
+    void for_each_due(std::span<const wheel_entry> entries, Visit&& visit) noexcept {
+        prefetch_timers(entries);
+        for (const wheel_entry& entry : entries) {
+            node* timer = current_node(entry.index, entry.tag);
+            if (!timer) {
+                --entries_;
+            } else if (timer->deferred()) {
+                move_deferred(*timer, entry.index);
+            } else {
+                visit(entry, *timer);
+            }
+        }
+    }
+
     void sort_into_ready(entry_list& list, wheel_key last) noexcept;
 
     // More timers than `ready` holds, all due at the same nanosecond: only their arming order is left to

@@ -72,20 +72,12 @@ void wheel_core<Payload, Allocator, Limits>::begin_run(entry_list& list, wheel_k
     std::uint64_t differing = 0;
     bool sorted = true;
     list.drain(buckets_.chunks(), [&](std::span<wheel_entry> entries) {
-        prefetch_timers(entries);
-        for (const wheel_entry& entry : entries) {
-            node* timer = current_node(entry.index, entry.tag);
-            if (!timer) {
-                --entries_;
-            } else if (timer->deferred()) {
-                move_deferred(*timer, entry.index);
-            } else {
-                sorted = sorted && previous <= timer->order;
-                differing |= previous == 0 ? 0 : previous ^ timer->order;
-                previous = timer->order;
-                run_.append(entry, buckets_.chunks());
-            }
-        }
+        for_each_due(entries, [&](const wheel_entry& entry, const node& timer) {
+            sorted = sorted && previous <= timer.order;
+            differing |= previous == 0 ? 0 : previous ^ timer.order;
+            previous = timer.order;
+            run_.append(entry, buckets_.chunks());
+        });
     });
     if (!sorted) {
         sort_run(differing);
@@ -100,8 +92,8 @@ void wheel_core<Payload, Allocator, Limits>::sort_run(std::uint64_t differing) n
         run_.drain(buckets_.chunks(), [&](std::span<wheel_entry> entries) {
             prefetch_timers(entries);
             for (const wheel_entry& entry : entries) {
-                const std::uint64_t digit = nodes_[entry.index].order >> shift;
-                lists[digit % lists.size()].append(entry, buckets_.chunks());
+                const std::uint64_t order_bits = nodes_[entry.index].order >> shift;
+                lists[order_bits % lists.size()].append(entry, buckets_.chunks());
             }
         });
         for (entry_list& list : lists) {
@@ -117,17 +109,9 @@ void wheel_core<Payload, Allocator, Limits>::refill_from_run() noexcept {
     }
     due_.clear_ready();
     run_.drain_first_chunk(buckets_.chunks(), [&](std::span<wheel_entry> entries) {
-        prefetch_timers(entries);
-        for (const wheel_entry& entry : entries) {
-            node* timer = current_node(entry.index, entry.tag);
-            if (!timer) {
-                --entries_;
-            } else if (timer->deferred()) {
-                move_deferred(*timer, entry.index);
-            } else {
-                due_.add_ready({run_key_, timer->order, entry.index, entry.tag});
-            }
-        }
+        for_each_due(entries, [&](const wheel_entry& entry, const node& timer) {
+            due_.add_ready({run_key_, timer.order, entry.index, entry.tag});
+        });
     });
 }
 
