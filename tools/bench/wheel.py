@@ -35,6 +35,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rivals", type=lambda text: text.split(","), help="some rivals only, e.g. horae,libuv")
     parser.add_argument("--rounds", type=number, help="rounds (default 5)")
     parser.add_argument("--only", choices=wheel_page.WORKLOADS, metavar="WORKLOAD", help=", ".join(wheel_page.WORKLOADS))
+    parser.add_argument("--patience", type=number, metavar="SECONDS",
+                        help="a rival that has taken so long at a size takes part in no further round there")
     parser.add_argument("--output", type=pathlib.Path, help="folder for the results")
     parser.add_argument("--report", type=pathlib.Path, metavar="JSON", help="only write page and chart of these results")
     parser.add_argument("--program", help=argparse.SUPPRESS)
@@ -64,7 +66,7 @@ def measure(options: argparse.Namespace) -> dict:
         near = min(SIZES, key=lambda known: abs(known - size))
         extra = ["--budget", str(CELL_SECONDS[near])] + (["--only", options.only] if options.only else [])
         jobs = {rival["rival"]: [rival["program"], rival["rival"], str(size), "ROUND", *extra] for rival in rivals}
-        rows = rounds.round_robin(jobs, count, RIVAL_SECONDS[near], f"{size:,} pending")
+        rows = rounds.round_robin(jobs, count, options.patience or RIVAL_SECONDS[near], f"{size:,} pending")
         cells += rounds.condense(rows, ("rival", "workload", "size"), "ns_per_op")
     return {
         "benchmark": "wheel",
