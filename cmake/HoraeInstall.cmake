@@ -12,6 +12,8 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/horae-config-version.cma
 install(FILES "${PROJECT_BINARY_DIR}/horae-config.cmake" "${PROJECT_BINARY_DIR}/horae-config-version.cmake"
         DESTINATION "${horae_package_dir}")
 
+# Relative, so that `cmake --install --prefix` elsewhere and moved trees work.
+file(RELATIVE_PATH horae_prefix_from_pc "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 foreach(package horae horae-wheel)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/${package}.pc.in" "${PROJECT_BINARY_DIR}/${package}.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${package}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
