@@ -125,14 +125,14 @@ public:
 
 private:
     static std::size_t chunks_for(std::size_t entries, unsigned levels) noexcept {
-        return entries / entry_chunk::capacity + std::min<std::size_t>(entries, levels * slot_count) +
-               spare_chunks;
+        return entries / entry_chunk::capacity +
+               std::min<std::size_t>(entries, std::size_t{levels} * slot_count) + spare_chunks;
     }
 
     // How many entries `chunks` chunks are enough for: the inverse of chunks_for().
     static std::size_t capacity_of(std::size_t chunks, unsigned levels) noexcept {
         constexpr std::size_t per_chunk = entry_chunk::capacity;
-        const std::size_t buckets = levels * slot_count;
+        const std::size_t buckets = std::size_t{levels} * slot_count;
         const std::size_t usable = std::max(chunks, spare_chunks) - spare_chunks;
         if (usable > buckets && (usable - buckets) * per_chunk >= buckets) {
             return (usable - buckets) * per_chunk;
